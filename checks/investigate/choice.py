@@ -28,6 +28,8 @@ class Offer:
     """The expected information, at equal priors."""
     separates: tuple[tuple[Suspect, ...], tuple[Suspect, ...]] = ((), ())
     """Those that its likeliest outcome leaves, and the others."""
+    opens: SessionStep | None = None
+    """The step by hand that may be made only where this one loses nothing; None of any other step."""
 
 
 @dataclass(frozen=True)

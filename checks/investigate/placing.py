@@ -32,6 +32,9 @@ MISSED = 0.05
 """A path is clear where so few were lost that a share of `SHARES` does so with this chance at most."""
 DOUBT = 0.05
 """The chance below which the losses of the other paths are not those of `USUAL`."""
+FEWER = 400
+"""How many times less evidence against one rate for all paths is enough, where the losses of the others are those of
+`USUAL`: with none, a thousandth that all paths lose looks like a path of two thousandths."""
 BATCH, MOST_AT_ONCE = 50, 250
 """Datagrams that a path gets at once: at first, and once it had four times as many."""
 
@@ -119,13 +122,14 @@ def _control(suspect: WayKey, counts: Counts, over: Collection[WayKey]) -> list[
 def _loses_more(suspect: tuple[int, int], others: tuple[int, int], bound: float) -> bool:
     """Return whether a suspect loses more than the others.
 
-    Their rate is an estimate: where it may be above `USUAL`, the suspect is also compared with the rate that fits the
-    datagrams of both best, which holds for any rate.
+    Their rate is an estimate: the suspect is also compared with the rate that fits the datagrams of both best, which
+    holds for any rate; with less evidence where theirs may be `USUAL`.
     """
     lost, sent = others
     if ratio(*suspect, max(USUAL, (lost + 1) / sent)) <= bound:
         return False
-    return _chance_of(lost, sent * USUAL) >= DOUBT or _apart(suspect, others) > log(bound)
+    is_usual = _chance_of(lost, sent * USUAL) >= DOUBT
+    return _apart(suspect, others) > log(bound / FEWER if is_usual else bound)
 
 
 def _apart(suspect: tuple[int, int], others: tuple[int, int]) -> float:

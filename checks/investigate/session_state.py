@@ -179,7 +179,7 @@ class SessionState:
     ) -> Question | None:  # fmt: skip
         best = ranked[0]
         if best.step.by is By.HANDS and (proof := self._proof(entry, best.step)):
-            best = Offer(proof, 0.0, best.separates)
+            best = Offer(proof, 0.0, opens=best.step)
         return Question(
             number=len(self._answers) + 1,
             entry=entry,

@@ -16,7 +16,7 @@ _KNOWN = """
     force10 foundry foundry-networks generic gnu gnu/linux hewlett hewlett-packard hp hpe huawei inc ios ios-xe iosxe
     junos juniper kernel l2 l3 lacp linux lts mellanox mlnx-os modular networking networks nexus nvidia nx-os
     nx-os(tm) on onyx operating oracle os os10 os9 packard platform practice procurve quidway racwire real red hat
-    redhat release reserved rights rom ruckus running s-series k-series series server smartfabric smp software solaris
+    redhat release reserved rights rom ruckus running s-series k-series series server smartfabric smp software solaris sonic
     support switch switches system systems tac technical technologies time tm ubuntu ucs uek version vmware versatile
     vrp with x86_64 aarch64 xe date application amazon ec2 oraclecloud.com none default string not specified no asset
     tag unknown empty microsoft corporation google true false port uplink downlink trunk vpc mlag lag peer-link

@@ -19,6 +19,7 @@ from checks.report.standings import Standings
 
 FOUND = (Certainty.PROVED, Certainty.SUPPORTED)
 _EXPLAINED = (Standing.PLANNED, Standing.WAS, Standing.VERIFIED)
+_WAY_ON = "`racwire investigate` separates them, step by step (key i in the console)."
 _REASONS, _SEEN = 3, 2
 """The most reasons of an entry, and the most of these that are observations of its strongest finding."""
 
@@ -79,8 +80,10 @@ class ReportEntry(msgspec.Struct, frozen=True):
 
     @property
     def tells_apart(self) -> str:
-        """What would tell the causes of the entry apart; empty where that is not known, or there is one cause."""
-        return next((cause.tells_apart for cause in self.causes if cause.tells_apart), "")
+        """What would tell the causes of the entry apart, and the way on; empty where there is one cause."""
+        if len({cause.cause for cause in self.causes}) < 2:
+            return ""
+        return " ".join(filter(None, (self.causes[0].tells_apart, _WAY_ON)))
 
     @property
     def hides(self) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from datetime import UTC, datetime, tzinfo
 
 import msgspec
 
+from checks.model.finding import Finding
 from checks.model.investigation import By, SessionRecord, StepSaid
 from checks.model.report import Report
 from checks.model.wording import counted, lasting
@@ -19,6 +20,7 @@ from checks.report.step_words import step_title
 from checks.report.suspect_words import network_of, suspects_by_place, suspects_in_short
 
 TITLE = "How the cause was found"
+READ = "Read by its steps"
 _CLOCK = "%H:%M:%S"
 
 
@@ -54,6 +56,8 @@ class HowFound(msgspec.Struct, frozen=True):
     ends: tuple[FoundEnd, ...]
     state: str
     """What is open where it has not ended; else empty."""
+    read: tuple[Finding, ...] = ()
+    """What the checks find in the facts that its steps read."""
 
     @property
     def in_short(self) -> str:
@@ -61,21 +65,24 @@ class HowFound(msgspec.Struct, frozen=True):
         return " ".join((self.about, *(end.text for end in self.ends), self.state)).rstrip()
 
 
-def how_found(session: SessionRecord, zone: tzinfo | None = None) -> HowFound:
-    """Return a session for its reader, with the times in that zone."""
+def how_found(session: SessionRecord, zone: tzinfo | None = None, read: tuple[Finding, ...] = ()) -> HowFound:
+    """Return a session for its reader, with the times in that zone, and the findings in what its steps `read`."""
     return HowFound(
         about=_about(session, zone),
         suspects=suspects_by_place(session.suspects),
         steps=tuple(_steps(session, zone)),
         ends=tuple(FoundEnd(ending_text(one), after_text(one)) for one in session.endings),
         state="" if session.is_ended else "The session has not ended.",
+        read=read,
     )
 
 
 def sessions_of(report: Report) -> Iterator[HowFound]:
     """Yield the sessions of a report, for its reader."""
+    from checks.run.sensed_findings import sensed_findings
+
     zone = zone_of(report.started_at)
-    yield from (how_found(session, zone) for session in report.sessions)
+    yield from (how_found(session, zone, sensed_findings(report, session)) for session in report.sessions)
 
 
 def _about(session: SessionRecord, zone: tzinfo | None) -> str:

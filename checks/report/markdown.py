@@ -186,6 +186,7 @@ def _session(found: HowFound) -> Iterator[str]:
     for step in found.steps:
         excluded = f" Excludes {step.excluded}." if step.excluded else ""
         yield inline(f"{step.number}. {step.at} {step.title}: {step.outcome}{excluded}", _TITLE)
+    yield from (inline(f"{finding.status} {finding.title}", _TITLE) for finding in found.read)
 
 
 def _in_line(status: Status, text: str, entry: ReportEntry, report: Report) -> str:

@@ -23,6 +23,7 @@ _KINDS = {
     ("CAUSE-20", "switch"): "full buffers inside the switch",
     ("CAUSE-71", "lossy"): "a link of an aggregation that loses packets",
     ("CAUSE-71", "dead"): "a link of an aggregation that carries nothing",
+    ("CAUSE-73", "node's filter"): "a rate limit for UDP in the packet filter of the node",
     ("CAUSE-75", "node"): "a packet filter of the node for pings",
     ("CAUSE-75", "filter of a switch port"): "a filter of the switch port for pings",
     ("CAUSE-75", "policer of a switch port"): "a rate limit of the switch port for pings",

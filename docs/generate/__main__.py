@@ -8,8 +8,9 @@ import sys
 from docs.generate.checks_page import checks_page
 from docs.generate.message_catalogue import ROOT, messages_page
 from docs.generate.outputs import pages, rewrite_outputs, workplace
+from tui.text.glossary import glossary_page
 
-PAGES = {"docs/reference/messages.md": messages_page, "docs/checks.md": checks_page}
+PAGES = {"docs/reference/messages.md": messages_page, "docs/checks.md": checks_page, "docs/glossary.md": glossary_page}
 """The function that returns each page, by the path of the page in the checkout."""
 
 

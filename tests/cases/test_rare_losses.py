@@ -50,3 +50,8 @@ def test_a_loss_of_all_paths_is_placed_on_none(share: float) -> None:
     found = [placed(WAYS, [], 0, share, seed) for seed in SEEDS]
     assert all(one.path is None for one in found)
     assert sum(one.does_all_lose for one in found) >= 99
+
+
+def test_a_thousandth_that_all_paths_lose_is_placed_in_a_hundredth_of_the_clusters() -> None:
+    found = [placed(WAYS, [], 0, 0.001, seed) for seed in range(1000)]
+    assert sum(one.path is not None for one in found) <= 12

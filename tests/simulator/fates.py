@@ -158,11 +158,15 @@ def _strict(f: Fault, p: Packet, way: Way, names: Sequence[str]) -> Effect | Non
     return Effect(1.0, "TcpExt.IPReversePathFilter", arrived=True)
 
 
-def _policed(f: Fault, p: Packet, way: Way, names: Sequence[str]) -> Effect | None:
+def _policed(where: Callable[[Fault, Packet, Way], bool], arrived: bool = False) -> Rule:
     """Single datagrams pass; blocks and datagrams in a row are lost in part."""
-    if p.protocol != "udp" or not _on_network(f, p, way):
-        return None
-    return Effect(0.2) if p.end == "instance" else Effect(0.6) if p.in_a_row else None
+
+    def rule(f: Fault, p: Packet, way: Way, names: Sequence[str]) -> Effect | None:
+        if p.protocol != "udp" or not where(f, p, way) or not (p.end == "instance" or p.in_a_row):
+            return None
+        return Effect(0.2 if p.end == "instance" else 0.6, arrived=arrived)
+
+    return rule
 
 
 def _jumbo(p: Packet) -> bool:
@@ -193,7 +197,8 @@ _RULES: dict[str, Rule] = {
     "drop-fragments": _when(_on_network, _fragment, Effect(0.02)),
     "fragments-filtered": _when(_on_network, _fragment),
     "fragments-filtered-to": _when(_to_port, _fragment),
-    "udp-policed": _policed,
+    "udp-policed": _policed(_on_network),
+    "udp-limited-at-node": _policed(_to_port, arrived=True),
     "icmp-policed": _when(_on_network, lambda p: p.protocol == "icmp", Effect(0.4)),
     "lag-member-mtu": _when(_on_network, lambda p: _jumbo(p) and member(p) == 0),
     "lag-member-loss": _when(_on_network, lambda p: member(p) == 0),

@@ -144,6 +144,7 @@ ALIKE = {
         Kind("queue-full", Scope.NIC, _causes(20), _LOSS_FINDINGS),
         Kind("port-policed", Scope.NIC, _causes(21), _LOSS_FINDINGS),
         Kind("udp-filtered-at-port", Scope.NIC, _causes(8), ()),
+        Kind("udp-limited-at-node", Scope.NIC, _causes(73), ()),
         Kind("icmp-filtered-at-port", Scope.NIC, _causes(75), ()),
         Kind("private-filtered-at-port", Scope.NIC, _causes(8), ()),
         Kind("haip-filtered-at-port", Scope.NIC, _causes(69), ()),

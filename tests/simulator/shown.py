@@ -67,6 +67,7 @@ TRUTHS = {
     "icmp-filtered": _of(75, "node", "NODE_RULE", protocol="icmp"),
     "icmp-size-filtered": _of(75, "filter of the network", "PORT_ACL", protocol="icmp"),
     "icmp-policed": _of(75, "policer of the network", "PORT_POLICED", protocol="icmp"),
+    "udp-limited-at-node": _of(73, "node's filter", "NODE_RULE", protocol="udp"),
     "udp-policed": _of(73, "network", "PORT_POLICED", protocol="udp"),
     "haip-filtered": _of(69, "network", "PORT_ACL", address="haip"),
     "fragments-filtered": _of(72, "network", "PORT_ACL"),

@@ -29,6 +29,7 @@ MOST_PRICE = 1.25
 SAMPLE = (
     Draw((Fault("strand-in-bad", 1, "rac2"),), 9000, 1),
     Draw((Fault("port-policed", 2, "rac3"),), 9000, 2),
+    Draw((Fault("udp-limited-at-node", 2, "rac2"),), 9000, 4),
     Draw((Fault("second-host", 1, "rac1"), Fault("lag-member-mtu", 2)), 9000, 3),
 )
 
@@ -37,7 +38,7 @@ def test_what_ends_with_a_name_is_there():
     found = investigated(SAMPLE[1:])
     text = "\n".join([*found.notes(every=True), *found.table("sample")])
     assert found.wrong == found["without an end"] == 0, text
-    assert found["faults named"] == 3, text
+    assert found["faults named"] == 4, text
 
 
 @pytest.mark.beyond_sample
@@ -253,12 +254,15 @@ def test_a_capture_that_was_not_understood_excludes_nothing():
         ("Cisco Nexus 9372", "show interface PORT"),
         ("Arista Networks EOS version 4.27", "show interfaces PORT"),
         ("Juniper Networks, Inc. ex4300", "show interfaces PORT extensive"),
-        ("Cumulus Linux version 5.3", "ip -s -s link show dev PORT"),
+        ("Cumulus Linux version 5.3.0 running on Mellanox Technologies Ltd. MSN2700", "nv show interface PORT"),
+        ("SONiC Software Version: SONiC.202311.1 - HwSku: Arista-7050-QX32", "show interfaces status PORT"),
+        ("Huawei Versatile Routing Platform", None),
     ],
 )
 def test_the_commands_of_a_switch_are_those_of_its_system(description, shown):
     neighbour = LldpNeighbour("eth2", "sw1", description) if description else None
-    assert commands_for("switch-port", neighbour)[0].format(port="PORT") == shown
+    first = next((command.format(port="PORT") for command in commands_for("switch-port", neighbour)), None)
+    assert first == shown
 
 
 def test_each_step_at_a_switch_has_commands_on_each_system():

@@ -124,3 +124,11 @@ def test_the_list_has_the_platforms_and_a_word_that_is_nearly_one_is_proposed(ra
     assert all(f"\n{platform.name} " in listed for platform in PLATFORMS)
     assert "did you mean azure?" in racwire("explain", "azur")[2]
     assert racwire("explain", "nutanix")[1].startswith("nutanix: commands for jumbo frames")
+
+
+def test_a_term_is_explained_before_a_check_of_the_same_name(racwire):
+    assert racwire("explain", "arp probe")[1].startswith("ARP probe: a question")
+    meaning, _, check = racwire("explain", "reassembly")[1].partition("\n\n")
+    assert meaning.startswith("reassembly: the work of the receiving kernel")
+    assert check.startswith("reassembly: Can the nodes reassemble")
+    assert "\nbond: " in racwire("explain", "glossary")[1]

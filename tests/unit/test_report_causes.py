@@ -119,7 +119,8 @@ def test_causes_that_the_evidence_cannot_tell_apart_are_one_entry_that_says_what
     other = cause("CAUSE-21", Certainty.SUPPORTED, entry=2, shown_by=keys(path))
     first, second = cause_entries(of([path], *alike, other))
     assert first.standing == "one of CAUSE-01 Name of CAUSE-01; CAUSE-20 Name of CAUSE-20: supported"
-    assert first.tells_apart == apart
+    assert first.tells_apart.startswith(f"{apart} `racwire investigate` ")
+    assert not second.tells_apart
     assert second.standing == "CAUSE-21 Name of CAUSE-21: supported"
     assert apart in " ".join(" ".join(brief(of([path], *alike))).split())
 

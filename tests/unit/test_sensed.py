@@ -28,12 +28,14 @@ from checks.model.investigation import SessionRecord, SessionStep, StepAnswer, S
 from checks.model.settings import Settings
 from checks.model.signs import Sign
 from checks.report.consent_words import consent_text
+from checks.report.how_found import READ, sessions_of
+from checks.report.html.html_page import to_html
+from checks.report.report_evidence import Evidence
 from checks.run.replay import ReplayedFacts
-from checks.run.sensed_findings import sensed_findings
 from tests.fixtures.clusters import cluster, node
 from tests.fixtures.databases import asked, counters
 from tests.unit.test_optics import QSFP
-from tui.text.session_lines import sensed_lines
+from tui.text.session_lines import how_found_lines
 
 NETWORK = "192.168.11.0/24"
 LIMITS = OpticalLimits(0.01, 0.016, 0.8, 1.0)
@@ -152,7 +154,10 @@ async def test_the_end_of_a_session_names_what_the_checks_find_in_what_its_steps
     answer = StepAnswer(step=steps()["kernel-drops"], said=StepSaid.DONE, at=0.0, facts=(found,))
     record = SessionRecord(started_at=0.0, cluster="prac", run_at=0.0, answers=(answer,))
     report = replace(await ReplayedFacts(facts(), (), Settings()).run(), cluster=facts())
-    lines = ["".join(text for text, _ in line) for line in sensed_lines(sensed_findings(report, record), 100)]
-    assert lines[1] == "Read by its steps"
-    assert lines[2].startswith("FAIL    The kernel of rac2 dropped 60 of 60 packets that eth2 received on 192.168.11.0")
-    assert list(sensed_lines(sensed_findings(report, replace(record, answers=())), 100)) == []
+    report = replace(report, sessions=(record, replace(record, answers=())))
+    (found, nothing) = sessions_of(report)
+    lines = ["".join(text for text, _ in line) for line in how_found_lines(found, 100)]
+    dropped = "The kernel of rac2 dropped 60 of 60 packets that eth2 received on 192.168.11.0"
+    assert lines[lines.index(READ) + 1].startswith(f"FAIL    {dropped}")
+    assert dropped in to_html(Evidence(report)).decode()
+    assert not nothing.read

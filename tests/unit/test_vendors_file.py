@@ -57,6 +57,8 @@ def test_the_kinds_of_racwire_obey_the_rules_of_a_file_of_kinds():
         ("HP J9727A 2920-24G-PoE+ Switch, revision WB.16.10.0005", "aruba"),
         ("Aruba JL255A 2930F-24G-PoE+-4SFP+ Switch, revision WC.16.05.0007", ""),
         ("ARISTA Networks EOS version 4.30", "arista"),
+        ("SONiC Software Version: SONiC.202311.1 - HwSku: Arista-7050-QX32", "sonic"),
+        ("Cumulus Linux version 5.3.0 running on Mellanox Technologies Ltd. MSN2700", "cumulus"),
         ("Cisco IOS Software, Catalyst 4500 L3 Switch Software (cat4500e-UNIVERSALK9-M)", "catalyst-4500"),
         ("Cisco IOS Software, Catalyst 4500 L3 Switch  Software (cat4500-IPBASEK9-M)", "catalyst-4500"),
         ("Cisco Internetwork Operating System Software IOS (tm) s72033_rp Software", "catalyst-6500"),

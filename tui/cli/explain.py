@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from checks.model.wording import nearest
 from tui.cli.errors import UsageError
 from tui.cli.options import add_settings_option
+from tui.text.glossary import terms
 from tui.text.sanitize import for_encoding, sanitize_lines
 
 if TYPE_CHECKING:
@@ -24,8 +25,10 @@ if TYPE_CHECKING:
 
 _SWITCHES = "switches"
 _CAUSES = "causes"
+_GLOSSARY = "glossary"
 _ABOUT_CAUSES = "Causes of lost blocks, and how to examine each"
 _ABOUT_SWITCHES = "Kinds of switch and hypervisor, with their commands for jumbo frames"
+_ABOUT_GLOSSARY = "Terms, each with its meaning"
 _COMPARES = {
     "yes": "it compares the MTU of its two switches, and suspends member ports while they differ",
     "no": "it does not compare the MTU of its switches",
@@ -44,6 +47,7 @@ examples:
   racwire explain causes --in night.racwire
                                  what became of each cause in a report
   racwire explain switches       list the kinds of switch and hypervisor
+  racwire explain reassembly     explain a term; glossary lists all
   racwire explain jumbo          what jumbo frames change; also frames, sdu, dpp
   racwire explain azure          what is known of a cloud or a virtual NIC; also
                                  oci, aws, gcp, exadata, vmxnet3, hv_netvsc, kvm
@@ -113,8 +117,14 @@ def _lines(args: argparse.Namespace) -> list[str]:
         if hypervisor := _vendor_kinds(args).hypervisors.get(key):
             lines += ("",) if lines else ()
             lines += _hypervisor_page(key, hypervisor)
+    elif name.lower() == _GLOSSARY:
+        lines = [line for text in terms().values() for line in (*_term(text), "")]
+    elif name.lower() in terms():
+        lines = []
     else:
-        raise UsageError(_unknown(name, [*explainable(args), *(word for one in PLATFORMS for word in one.aliases)]))
+        raise UsageError(_unknown(name, [*explainable(args), *terms(), *(word for one in PLATFORMS for word in one.aliases)]))
+    if meaning := terms().get((name or "").lower()):
+        lines = [*_term(meaning), *([""] if lines else []), *lines]
     return [*map(sanitize_lines, lines)]
 
 
@@ -136,6 +146,7 @@ def explainable(args: argparse.Namespace | None = None) -> dict[str, str]:
         **{topic.name: topic.title for topic in TOPICS},
         _CAUSES: _ABOUT_CAUSES,
         _SWITCHES: _ABOUT_SWITCHES,
+        _GLOSSARY: _ABOUT_GLOSSARY,
     }
 
 
@@ -166,8 +177,13 @@ def _contents(checks: tuple[Check, ...], kinds: dict[str, tuple[Kind, str]]) -> 
     yield ""
     yield f"{_CAUSES:<{wide}}{_ABOUT_CAUSES}"
     yield f"{_SWITCHES:<{wide}}{_ABOUT_SWITCHES}"
+    yield f"{_GLOSSARY:<{wide}}{_ABOUT_GLOSSARY}"
     yield from (f"{topic.name:<{wide}}{topic.title}" for topic in TOPICS)
     yield from (f"{one.name:<{wide}}What is known of {one.title}" for one in PLATFORMS)
+
+
+def _term(text: str) -> list[str]:
+    return textwrap.wrap(text, 78, subsequent_indent="  ")
 
 
 def _platform_page(platform: Platform) -> Iterator[str]:

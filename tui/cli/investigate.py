@@ -195,14 +195,13 @@ def _conclude(args: argparse.Namespace, record: SessionRecord, sessions: KeptSes
     from checks.report.age import zone_of
     from checks.report.how_found import how_found
     from checks.run.sensed_findings import sensed_findings
-    from tui.text.session_lines import how_found_lines, sensed_lines
+    from tui.text.session_lines import how_found_lines
 
     def text(stream: TextIO) -> str:
         from tui.cli.output import columns_of, render
 
-        found, width = how_found(record, zone_of(report.started_at)), columns_of(stream, narrowest=40, widest=100)
-        read = sensed_lines(sensed_findings(report, record), width)
-        return "\n" + render([*how_found_lines(found, width), *read], stream)
+        found = how_found(record, zone_of(report.started_at), sensed_findings(report, record))
+        return "\n" + render(how_found_lines(found, columns_of(stream, narrowest=40, widest=100)), stream)
 
     known = all(one.end in (End.PROVED, End.LEFT_OVER) for one in record.endings)
     code = ExitCode.PASS if record.is_ended and known else ExitCode.COULD_NOT_TELL

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from checks.model.investigation import By, NotOffered, SessionStep, Suspect
-from checks.model.wording import counted
+from checks.model.wording import continued, counted, listed
 from checks.report.session_words import confirming_text, cost_text, why_text
 from checks.report.step_words import step_about, step_title, withheld_text
-from checks.report.suspect_words import NONE_OF_THESE, network_of, suspects_by_place
+from checks.report.suspect_words import NONE_OF_THESE, network_of, sign_text, suspects_by_place
 from tui.text.line import Line, Span, command_lines, hanging
 
 if TYPE_CHECKING:
@@ -72,12 +72,18 @@ def offer_lines(
     """Yield a step in full: what it is, why, what it shows and where it is run, and its commands."""
     yield from hanging(start, step_title(offer.step, on), width, "title")
     margin: Line = [(" " * sum(len(text) for text, _ in start), "")]
-    why = confirming_text(confirms, on) if confirms is not None else why_text(offer.separates, on, offer.step.reads)
     cost = cost_text(offer.step)
+    why = _why(offer, on, confirms)
     yield from hanging(margin, f"{cost if offer.step.by is By.ITSELF else cost[:1].upper() + cost[1:]}. {why}", width)
     if about := step_about(offer.step):
         yield from hanging(margin, about, width)
     yield from step_commands(offer.step, width, len(margin[0][0]))
+
+
+def _why(offer: Offer, on: str, confirms: Suspect | None) -> str:
+    if offer.opens is not None:
+        return f"Decides whether a person may {continued(step_title(offer.opens, on))}."
+    return confirming_text(confirms, on) if confirms is not None else why_text(offer.separates, on, offer.step.reads)
 
 
 def offer_text(step: SessionStep, on: str = "") -> str:
@@ -86,8 +92,12 @@ def offer_text(step: SessionStep, on: str = "") -> str:
 
 
 def step_commands(step: SessionStep, width: int, indent: int = 0) -> Iterator[Line]:
-    """Yield where the commands of a step are run, and the commands."""
+    """Yield where the commands of a step are run, and the commands; where none are known, whom to ask for what."""
     if not step.commands:
+        if step.by is By.COMMAND and step.reads:
+            signs = listed(dict.fromkeys(sign_text(sign, sign.network) for sign in step.reads), "or")
+            text = f"The commands of this kind of device are not known. Ask {step.price.rights} whether {signs}."
+            yield from hanging([(" " * indent, "")], text, width)
         return
     yield from hanging([(" " * indent, "")], f"Commands ({step.where}):" if step.where else "Commands:", width)
     for command in step.commands:

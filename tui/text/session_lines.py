@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
-from checks.model.finding import Finding
 from checks.model.wording import counted
-from checks.report.how_found import TITLE, HowFound
+from checks.report.how_found import READ, TITLE, HowFound
 from tui.text.finding_lines import status_word
 from tui.text.line import Line, folded, hanging
 from tui.text.sanitize import sanitize_lines
@@ -41,13 +40,9 @@ def how_found_lines(found: HowFound, width: int, *, with_outputs: bool = False) 
         yield from hanging([(" " * _NUMBER, "")], end.then, width)
     if found.state:
         yield from hanging([("    ", "")], found.state, width, "warn")
-
-
-def sensed_lines(findings: Sequence[Finding], width: int) -> Iterator[Line]:
-    """Yield what the checks find in the facts that the steps of a session read, with what was seen; nothing without."""
-    if findings:
-        yield from ([], [("Read by its steps", "title")])
-    for finding in findings:
+    if found.read:
+        yield from ([], [(READ, "title")])
+    for finding in found.read:
         yield from hanging([status_word(finding.status)], finding.title, width)
         for line in finding.seen:
             yield from hanging([(" " * 8, "")], line, width, "faint")

@@ -111,6 +111,13 @@ FLOWS = (
             CauseForm(
                 name="node", at=(At.NODE,), signs=(Sign.NODE_QDISC,), may_show=(Sign.NODE_DROPS,), is_above_nic=True
             ),
+            CauseForm(
+                name="node's filter",
+                at=(At.NODE,),
+                signs=(Sign.NODE_RULE,),
+                may_show=(Sign.NODE_DROPS,),
+                is_above_nic=True,
+            ),
             CauseForm(name="switch port", at=(At.NODE,), signs=(Sign.PORT_POLICED,), may_show=(Sign.WITH_PORT,)),
             CauseForm(name="network", at=(At.NETWORK,), signs=(Sign.PORT_POLICED,)),
             CauseForm(name="on the way", at=(At.PATH,), may_show=(Sign.PORT_POLICED,)),

@@ -20,9 +20,11 @@ _SYSTEMS: Mapping[str, DeviceSystem] = {
     "arista": DeviceSystem.EOS,
     "juniper": DeviceSystem.JUNOS,
     "cumulus": DeviceSystem.CUMULUS,
+    "sonic": DeviceSystem.SONIC,
     "practice": DeviceSystem.NXOS,
+    "": DeviceSystem.NXOS,
 }
-"""By the key of the kind of switch (`checks.model.vendors`). Others get the commands of NX-OS: theirs are similar."""
+"""By the key of the kind of switch (`checks.model.vendors`): of one that announces no kind, the most usual."""
 
 COMMANDS: Mapping[DeviceSystem, Mapping[str, tuple[str, ...]]] = {
     # Cisco Nexus 9000 Series NX-OS Command Reference
@@ -83,7 +85,7 @@ COMMANDS: Mapping[DeviceSystem, Mapping[str, tuple[str, ...]]] = {
     },
     # NVIDIA Cumulus Linux User Guide
     DeviceSystem.CUMULUS: {
-        "switch-port": ("ip -s -s link show dev {port}", "ethtool -S {port}"),
+        "switch-port": ("nv show interface {port}", "ip -s -s link show dev {port}", "ethtool -S {port}"),
         "switch-port-filter": ("sudo cl-acltool -L ip", "tc -s qdisc show dev {port}"),
         "switch-addresses": ("sudo bridge fdb show",),
         "switch-vlan": ("bridge vlan show dev {port}", "bridge link show dev {port}"),
@@ -93,15 +95,28 @@ COMMANDS: Mapping[DeviceSystem, Mapping[str, tuple[str, ...]]] = {
         "switch-aggregation": ("cat /proc/net/bonding/*", "ip -s -s link show"),
         "switch-inside": ("sudo cl-resource-query",),
     },
+    # SONiC Command Reference (sonic-utilities)
+    DeviceSystem.SONIC: {
+        "switch-port": (
+            "show interfaces status {port}",
+            "show interfaces counters",
+            "show queue counters {port}",
+            "show pfc counters",
+        ),
+        "switch-port-filter": ("aclshow -a", "show policer"),
+        "switch-addresses": ("show mac",),
+        "switch-vlan": ("show vlan brief",),
+        "switch-trunks": ("show vlan brief", "show interfaces status"),
+        "switch-mtu": ("show interfaces status",),
+        "switch-filters": ("aclshow -a", "show policer"),
+        "switch-aggregation": ("show interfaces portchannel", "show interfaces counters"),
+        "switch-inside": ("show dropcounters counts", "show priority-group drop counters"),
+    },
 }
 
 
 def commands_for(step: str, neighbour: LldpNeighbour | None) -> tuple[str, ...]:
-    """Return what is typed for a step at the switch that announces itself so, with `{port}` for the port."""
-    return COMMANDS[system_of(neighbour)][step]
-
-
-def system_of(neighbour: LldpNeighbour | None) -> DeviceSystem:
-    """Return the system of a switch, as it announces itself; NX-OS where it does not."""
-    kind = known_kinds().of_neighbour(neighbour) if neighbour else ""
-    return _SYSTEMS.get(kind, DeviceSystem.NXOS)
+    """Return what is typed for a step at the switch that announces itself so, with `{port}` for the port; nothing where
+    the commands of its kind are not known."""
+    system = _SYSTEMS.get(known_kinds().of_neighbour(neighbour) if neighbour else "")
+    return COMMANDS[system][step] if system else ()

@@ -20,8 +20,8 @@ from checks.report import actions
 from checks.report.age import time_text
 from checks.report.causes import cause_entries
 from checks.report.folding import grouped_skipped
+from checks.report.how_found import READ, sessions_of
 from checks.report.how_found import TITLE as HOW_FOUND
-from checks.report.how_found import sessions_of
 from checks.report.html import matrix_section
 from checks.report.html.evidence_sheets import cluster_sheets, settings_sheets, versions_sheet
 from checks.report.html.output_section import OutputPlacer
@@ -94,6 +94,7 @@ def to_html(evidence: Evidence) -> bytes:
         traffic=traffic_section(evidence),
         measured=tuple(_measured(one, report) for one in sound(report.measurements)),
         how_found_title=HOW_FOUND,
+        how_found_read=READ,
         how_found=tuple(sessions_of(report)),
         load_title=TITLE,
         load=load_section(report.cluster),
