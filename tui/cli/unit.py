@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import getpass
+import os
 import shutil
 import socket
 import sys
@@ -158,7 +159,9 @@ def _target(args: argparse.Namespace) -> str:
 
 
 def _program() -> str:
-    """Return the path of the racwire command that runs now."""
+    """Return the path of the racwire command that runs now; of the bundle its file, which unpacks itself where needed."""
+    if (bundle := Path(os.environ.get("RACWIRE_BUNDLE", ""))).is_file():
+        return str(bundle)
     own = Path(sys.argv[0])
     found = str(own.absolute()) if own.name == "racwire" and own.exists() else shutil.which("racwire")
     return found or str(Path(sys.executable).with_name("racwire"))
