@@ -1,6 +1,6 @@
 """What the bundle is made of, as CycloneDX 1.6: racwire, the wheels, and what its CPython was compiled from.
 
-    python bundle/sbom.py WHEELS SOURCES OUTPUT VERSION EPOCH
+    python -m bundle.sbom WHEELS SOURCES OUTPUT VERSION EPOCH
 
 What a wheel has compiled in is the wheel's own to list: its metadata, in the bundle, may have an SBOM.
 """
@@ -16,10 +16,7 @@ from email.parser import Parser
 from pathlib import Path
 from typing import Any
 
-try:
-    from bundle.sources import packages, table
-except ImportError:  # run as a file
-    from sources import packages, table  # type: ignore[no-redef]
+from bundle.sources import packages, table
 
 _BUNDLED = {"expat", "hacl-star", "mpdecimal"}
 """What CPython's own list has and the bundle uses."""
@@ -73,13 +70,9 @@ def _of_source(name: str, package: dict[str, Any]) -> dict[str, Any]:
 
 def _in_cpython(listed: Path) -> list[dict[str, Any]]:
     """Return what CPython's own list says that its source has in it."""
-    return [
-        _component(
-            package["name"], package["versionInfo"], f"pkg:generic/{package['name']}@{package['versionInfo']}", ""
-        )
-        for package in json.loads(listed.read_text())["packages"]
-        if package["name"] in _BUNDLED
-    ]
+    in_source = json.loads(listed.read_text())["packages"]
+    named = [(package["name"], package["versionInfo"]) for package in in_source if package["name"] in _BUNDLED]
+    return [_component(name, version, f"pkg:generic/{name}@{version}", "") for name, version in named]
 
 
 if __name__ == "__main__":

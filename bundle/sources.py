@@ -1,6 +1,6 @@
 """The sources of the bundle's CPython: fetched with this machine's own apt, verified, unpacked, and described.
 
-    python bundle/sources.py DOWNLOADS SOURCES
+    python -m bundle.sources DOWNLOADS SOURCES
 
 DOWNLOADS keeps the archives; what is there already, by hand or from an earlier run, is not fetched. SOURCES gets a
 directory for each. Ends with exit code 1 and one sentence where a file cannot be had, or is not what sources.toml says.
@@ -21,6 +21,7 @@ from typing import Any
 TABLE = Path(__file__).with_name("sources.toml")
 _CVE = re.compile(r"CVE-\d{4}-\d+")
 _SINCE = "CVE-2025"
+_SIGNED = "[signed-by=/usr/share/keyrings/debian-archive-keyring.gpg]"
 
 
 class SourceError(Exception):
@@ -91,7 +92,9 @@ class _Apt:
             (self._directory / part).mkdir(parents=True, exist_ok=True)
         listed = self._directory / "sources.list"
         suites = table()["suites"]
-        listed.write_text("".join(f"deb-src {mirror} {suite} main\n" for mirror in _mirrors() for suite in suites))
+        listed.write_text(
+            "".join(f"deb-src {_SIGNED} {mirror} {suite} main\n" for mirror in mirrors() for suite in suites)
+        )
         options = {
             "Dir::Etc::sourcelist": listed, "Dir::Etc::sourceparts": "-", "APT::Sandbox::User": "root",
             "Dir::State::lists": self._directory / "lists", "Dir::Cache": self._directory / "cache",
@@ -102,17 +105,17 @@ class _Apt:
         return self._options
 
 
-def _mirrors() -> list[str]:
-    """Return the Debian mirrors of this machine, each as apt writes it."""
+def mirrors() -> list[str]:
+    """Return the addresses of the Debian mirrors of this machine."""
     form = "$(LABEL)|$(REPO_URI)"
     shown = subprocess.run(
         ["apt-get", "indextargets", "--format", form, "Created-By: Packages"],
         check=False, capture_output=True, text=True,
     )  # fmt: skip
-    mirrors = sorted({line.partition("|")[2] for line in shown.stdout.splitlines() if line.startswith("Debian|")})
-    if not mirrors:
+    found = sorted({line.partition("|")[2] for line in shown.stdout.splitlines() if line.startswith("Debian|")})
+    if not found:
         raise SourceError("apt knows no Debian mirror here: run apt-get update, or put the archives there by hand.")
-    return [f"[signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] {mirror}" for mirror in mirrors]
+    return found
 
 
 def _is_right(file: Path, digest: str) -> bool:

@@ -1,6 +1,6 @@
 """The highest version of glibc's symbols that each ELF file of a directory needs, and whether any is too new.
 
-    python bundle/symbols.py DIRECTORY
+    python -m bundle.symbols DIRECTORY
 
 Prints each file; ends with exit code 1 where one needs more than glibc 2.17, the version of Oracle Linux 7.
 """

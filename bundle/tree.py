@@ -1,6 +1,6 @@
 """The directory that the bundle unpacks to: CPython without what racwire does not use, the wheels, and bin/racwire.
 
-python bundle/tree.py PYTHON WHEELS TREE
+python -m bundle.tree PYTHON WHEELS TREE
 """
 
 from __future__ import annotations

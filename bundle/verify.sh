@@ -23,18 +23,20 @@ fi
 [ "$(id -u)" = 0 ] || { echo "verify: without root, racwire was not tried in a chroot." >&2; exit 1; }
 if [ ! -e "$work/chroot/.complete" ]; then
     rm -rf "$work/chroot"
-    mirror=$(apt-get indextargets --format '$(LABEL) $(REPO_URI)' 'Created-By: Packages' | sed -n 's/^Debian //p' | head -n 1)
+    mirror=$("$python" -c 'from bundle.sources import mirrors; print(mirrors()[0])')
     for suite in stretch buster bullseye bookworm; do
         ! debootstrap --variant=minbase "$suite" "$work/chroot" "$mirror" >"$work/debootstrap.log" 2>&1 || break
         rm -rf "$work/chroot"
     done
     touch "$work/chroot/.complete"
 fi
-. "$work/chroot/etc/os-release"
-echo "verify: in a chroot of $PRETTY_NAME, as nobody, without network"
+# shellcheck disable=SC1091
+userland=$(. "$work/chroot/etc/os-release" && echo "$PRETTY_NAME")
+echo "verify: in a chroot of $userland, as nobody, without network"
 install -m 0755 "$run" "$work/chroot/racwire.run"
 install -m 0644 tests/golden/v0_2_0/faults.racwire tests/golden/v0_2_0/before.rec bundle/in_chroot.sh bundle/in_pty.py "$work/chroot"
 # In namespaces of its own: /proc and /tmp of the chroot end with them. /tmp runs no programs, as on a hardened node.
+# shellcheck disable=SC2016 # $1 is of the inner shell
 unshare --mount --net --pid --fork sh -eu -c '
     mount -t proc proc "$1/proc"
     mount --bind /dev "$1/dev"

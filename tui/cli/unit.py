@@ -159,7 +159,7 @@ def _target(args: argparse.Namespace) -> str:
 
 
 def _program() -> str:
-    """Return the path of the racwire command that runs now; of the bundle its file, which unpacks itself where needed."""
+    """Return the path of the racwire command that runs now: of a bundle, of the file that unpacks itself."""
     if (bundle := Path(os.environ.get("RACWIRE_BUNDLE", ""))).is_file():
         return str(bundle)
     own = Path(sys.argv[0])
