@@ -5,7 +5,7 @@ COMPILED := .venv/.compiled
 # The tests start hundreds of Pythons: where each had to compile racwire anew, that would be a tenth of their time.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test coverage cases lint bench screenshots docs site lock wheels clean
+.PHONY: demo test coverage cases lint bench screenshots docs site lock wheels bundle clean
 
 demo: $(READY)
 	@sh .ci/packages
@@ -66,6 +66,10 @@ wheels: $(READY)
 	@sh .ci/wheels $(WHEELS) $(PYTHON) $(MACHINE)
 
 # Pins every dependency by version and hash; needs uv (pip install uv).
+# racwire and its own Python in one file, for nodes without Python or the Internet, in dist/; verified. BUNDLE_WORK=DIRECTORY.
+bundle: $(READY)
+	@sh bundle/build.sh
+
 lock:
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-annotate --no-header \
 		--no-emit-index-url pyproject.toml -o requirements.lock

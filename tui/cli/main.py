@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import gc
+import os
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
@@ -282,7 +283,8 @@ def _as_help(words: Sequence[str]) -> list[str]:
 
 
 def _print_version() -> int:
-    sys.stdout.write(f"racwire {__version__}\n")
+    bundle = f" (bundle, Python {sys.version.split()[0]})" if os.path.exists(f"{sys.prefix}/bundle.cdx.json") else ""
+    sys.stdout.write(f"racwire {__version__}{bundle}\n")
     return 0
 
 

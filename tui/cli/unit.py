@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import getpass
+import os
 import re
 import shutil
 import socket
@@ -179,7 +180,9 @@ def _target(args: argparse.Namespace) -> str:
 
 
 def _program() -> str:
-    """Return the path of the racwire command that runs now."""
+    """Return the path of the racwire command that runs now: of a bundle, of the file that unpacks itself."""
+    if (bundle := Path(os.environ.get("RACWIRE_BUNDLE", ""))).is_file():
+        return str(bundle)
     own = Path(sys.argv[0])
     found = str(own.absolute()) if own.name == "racwire" and own.exists() else shutil.which("racwire")
     return found or str(Path(sys.executable).with_name("racwire"))
