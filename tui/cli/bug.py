@@ -48,7 +48,7 @@ exit codes: 0 printed, 3 the text could not be written, 64 usage."""
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
-    parser.description = "Print what a bug report needs, in one text without names, addresses and passwords."
+    parser.description = "Print what a bug report needs, without names, addresses and passwords."
     parser.epilog = _EPILOG
     parser.add_argument("words", nargs=argparse.REMAINDER, metavar="COMMAND", help="the command line that failed")
     add_output_options(parser)
@@ -63,7 +63,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def bug_text(words: Sequence[str] = (), settings_file: str | None = None) -> str:
-    """Return the text for a command line that failed. What cannot be found out is said in its place."""
+    """Return the text for a command line that failed. What cannot be found out is named as such."""
     parts: dict[str, Callable[[], Iterator[str]]] = {
         "Command line": lambda: _command_line(words),
         "Last internal error": _last_error,
