@@ -202,7 +202,7 @@ def test_an_internal_error_ends_in_a_sentence_that_names_the_command(
     assert printed.startswith("Traceback")
     assert printed.splitlines()[-1] == (
         "racwire: this is an internal error of racwire, and says nothing of the cluster; `racwire bug` prints what a "
-        "report of it needs."
+        "bug report needs."
     )
     assert bug.shown_traceback((tmp_path / "racwire" / "racwire.log").read_text())[-1] == "KeyError"
 

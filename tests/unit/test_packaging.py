@@ -135,7 +135,7 @@ def test_make_works_in_the_unpacked_source_archive(racwire: Built, tmp_path: Pat
         path.name for path in root.iterdir()
     }
     assert list((root / "screenshots").glob("*.svg"))
-    for target in ("demo", "test", "lint", "bench", "screenshots", "docs", "lock", "wheels", "bundle"):
+    for target in ("demo", "test", "lint", "bench", "screenshots", "docs", "site", "lock", "wheels", "bundle"):
         # What is missing (a file that a rule needs) is an error here, too; nothing is run.
         planned = subprocess.run(["make", "-n", target], cwd=root, capture_output=True, text=True, check=False)
         assert planned.returncode == 0, planned.stderr

@@ -48,7 +48,7 @@ exit codes: 0 printed, 3 the text could not be written, 64 usage."""
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
-    parser.description = "Print what a bug report needs, in one text without names, addresses and passwords."
+    parser.description = "Print what a bug report needs, without names, addresses and passwords."
     parser.epilog = _EPILOG
     parser.add_argument("words", nargs=argparse.REMAINDER, metavar="COMMAND", help="the command line that failed")
     add_output_options(parser)
@@ -63,7 +63,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def bug_text(words: Sequence[str] = (), settings_file: str | None = None) -> str:
-    """Return the text for a command line that failed. What cannot be found out is said in its place."""
+    """Return the text for a command line that failed. What cannot be found out is named as such."""
     parts: dict[str, Callable[[], Iterator[str]]] = {
         "Command line": lambda: _command_line(words),
         "Last internal error": _last_error,
@@ -83,8 +83,9 @@ def bug_text(words: Sequence[str] = (), settings_file: str | None = None) -> str
 
 
 def _command_line(words: Sequence[str]) -> Iterator[str]:
-    typed = [*words[words[:1] == ["--"] :]]
-    typed = typed[typed[:1] == ["racwire"] :]
+    typed = list(words)
+    while typed[:1] in (["--"], ["racwire"]):
+        del typed[0]
     yield " ".join(("racwire", *shown_words(typed))) if words else "none given: `racwire bug -- COMMAND ...`"
 
 
@@ -214,7 +215,7 @@ def _terminal(environ: Mapping[str, str]) -> Iterator[str]:
 _AROUND = {"TMUX": "tmux", "STY": "screen", "SSH_CONNECTION": "ssh", "SUDO_USER": "sudo"}
 _LOCALE = r"(?:C|POSIX|[a-z]{2,3}_[A-Z]{2})?(?:\.(?:UTF-?8|utf-?8|ISO-?8859-?\d+|iso8859\d+))?"
 _FORMS = {
-    "TERM": r"(?:xterm|screen|tmux|linux|vt\d+|ansi|dumb|putty|rxvt|alacritty|kitty)?(?:-(?:\d+color|direct))*",
+    "TERM": r"(?:xterm|screen|tmux|linux|vt\d+|ansi|dumb|putty|rxvt|alacritty)?(?:-(?:\d+color|direct|kitty))*",
     **dict.fromkeys(("LANG", "LC_ALL", "LC_CTYPE"), _LOCALE),
     **dict.fromkeys(("COLORTERM", "NO_COLOR", "FORCE_COLOR", "CLICOLOR_FORCE"), r"truecolor|24bit|\d?|true|yes"),
     **dict.fromkeys(("COLUMNS", "LINES"), r"\d{0,4}"),

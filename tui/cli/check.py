@@ -67,7 +67,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_output_options(output)
     add_quiet_option(output, "print no progress; no text either where all checks pass")
     declare(output, (SYSLOG,))
-    add_evidence_options(parser)
+    add_evidence_options(parser).add_argument(
+        "--max-age", metavar="TIME", help="refuse evidence that is older than TIME, such as 2h: exit code 64"
+    )
     add_check_options(parser)
 
 

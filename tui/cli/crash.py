@@ -11,7 +11,7 @@ from checks.run.directories import state_directory
 from tui.cli.log_file import LogFile, log_path
 from tui.cli.streams import print_message
 
-HOW_TO_REPORT = "`racwire bug` prints what a report of it needs"
+HOW_TO_REPORT = "`racwire bug` prints what a bug report needs"
 
 
 def end_after(error: Exception) -> int:
