@@ -251,18 +251,20 @@ def _run_with_settings(module: Any, args: argparse.Namespace, argv: list[str], *
         raise UsageError("--as selects a user of the practice nodes: use it together with --lab.")
     from checks.run.settings_file import SettingsError
     from checks.sources.nodes.niceness import give_way
+    from tui.cli.narration import narrated
 
     if is_own_process and args.command not in _QUICK:
         give_way()
 
     try:
         settings = effective_settings(args)
-        if module is not None:
-            gc.enable()
-            return int(module.run(args, settings))
-        from tui.console.start import run_console
+        with narrated(settings.log, args.command or "console"):
+            if module is not None:
+                gc.enable()
+                return int(module.run(args, settings))
+            from tui.console.start import run_console
 
-        return run_console(settings)
+            return run_console(settings)
     except SettingsError as error:
         raise UsageError(str(error)) from None
 
