@@ -6,9 +6,10 @@ Findings refer to entries by node and topic; the report contains the entries unc
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
+from typing import ClassVar
 
 import msgspec
 
@@ -36,18 +37,31 @@ class Entry(msgspec.Struct, omit_defaults=True):
 class Journal:
     """Collects entries in the order of their start."""
 
+    followers: ClassVar[list[Callable[[Entry], None]]] = []
+    """Are called with each entry of any journal that has ended, before its text is cut."""
+
     def __init__(self, entries: Iterable[Entry] = (), *, keep: int | None = None) -> None:
         """Start with these entries. `keep` limits the journal to the newest entries, for long runs; None keeps all."""
         self.entries: list[Entry] = list(entries)
         self._keep = keep
 
-    @contextmanager
-    def entry(self, node: str, topic: str, action: str) -> Iterator[Entry]:
-        """Record one action; the caller sets `text` and, after a failure, `outcome`. An exception is recorded, too."""
+    def start(self, node: str, topic: str, action: str) -> Entry:
+        """Record an action whose entry grows; the caller calls `tell` at its end."""
         entry = Entry(node, topic, action, now())
         self.entries.append(entry)
         if self._keep is not None:
             del self.entries[: -self._keep]
+        return entry
+
+    def tell(self, entry: Entry) -> None:
+        """Tell the followers that the action of an entry has ended."""
+        for follower in self.followers:
+            follower(entry)
+
+    @contextmanager
+    def entry(self, node: str, topic: str, action: str) -> Iterator[Entry]:
+        """Record one action; the caller sets `text` and, after a failure, `outcome`. An exception is recorded, too."""
+        entry = self.start(node, topic, action)
         began = time.perf_counter()
         try:
             yield entry
@@ -56,6 +70,7 @@ class Journal:
             raise
         finally:
             entry.duration_ms = round((time.perf_counter() - began) * 1000, 3)
+            self.tell(entry)
             if len(entry.text) > TEXT_LIMIT:
                 entry.text = entry.text[:TEXT_LIMIT] + f"\n[cut: {len(entry.text) - TEXT_LIMIT} more characters]"
 

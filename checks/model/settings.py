@@ -8,14 +8,11 @@ import msgspec
 from msgspec import Meta
 
 from checks.model.facts import Thresholds
+from checks.model.settings_telling import LogSettings, Section, SyslogSettings
 from checks.model.settings_waivers import Waivers
 
 
-class _Section(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A table of the settings file."""
-
-
-class ClusterSettings(_Section, frozen=True):
+class ClusterSettings(Section, frozen=True):
     """The cluster. Needed only where Clusterware cannot be queried."""
 
     grid_home: Annotated[
@@ -49,7 +46,7 @@ class ClusterSettings(_Section, frozen=True):
     ] = False
 
 
-class SshSettings(_Section, frozen=True):
+class SshSettings(Section, frozen=True):
     """The connections to peers: through the system's ssh with its configuration, without a password prompt."""
 
     config_file: Annotated[
@@ -87,7 +84,7 @@ class SshSettings(_Section, frozen=True):
     ] = 10.0
 
 
-class ProbeSettings(_Section, frozen=True):
+class ProbeSettings(Section, frozen=True):
     """The packets that racwire sends over the private networks, and never over a public one."""
 
     packets: Annotated[
@@ -127,7 +124,7 @@ class ProbeSettings(_Section, frozen=True):
     ] = 12
 
 
-class SamplingSettings(_Section, frozen=True):
+class SamplingSettings(Section, frozen=True):
     """The two readings of counters: racwire judges the growth between them, never the totals."""
 
     interval_s: Annotated[
@@ -148,7 +145,7 @@ class SamplingSettings(_Section, frozen=True):
     ] = 5.0
 
 
-class TrafficSettings(_Section, frozen=True):
+class TrafficSettings(Section, frozen=True):
     """The live samples of the Traffic and Database screens, of `racwire watch` and of `racwire record`."""
 
     interval_s: Annotated[
@@ -187,7 +184,7 @@ class TrafficSettings(_Section, frozen=True):
     ] = 10
 
 
-class ConsoleSettings(_Section, frozen=True):
+class ConsoleSettings(Section, frozen=True):
     """The appearance and operation of the console."""
 
     mouse: Annotated[
@@ -228,37 +225,7 @@ class ConsoleSettings(_Section, frozen=True):
     ] = 20_000
 
 
-class SyslogSettings(_Section, frozen=True):
-    """The messages to syslog: of a run by `check`, of events by `watch` and `record`. racwire sends none by itself."""
-
-    send: Annotated[bool, Meta(description="Whether racwire sends messages to syslog.")] = False
-    socket: Annotated[
-        str,
-        Meta(min_length=1, max_length=100, description="The socket of the daemon on this node. No network is used."),
-    ] = "/dev/log"
-    format: Annotated[
-        Literal["local", "rfc5424"],
-        Meta(
-            description="local: the header of syslog(3), which journald, rsyslog and syslog-ng read at /dev/log as "
-            "they are installed. rfc5424: RFC 5424, for an input that is configured for it."
-        ),
-    ] = "local"
-    facility: Annotated[
-        Literal["user", "daemon", "local0", "local1", "local2", "local3", "local4", "local5", "local6", "local7"],
-        Meta(description="The facility of the messages; user is that of syslog(3)."),
-    ] = "user"
-    enterprise: Annotated[
-        int,
-        Meta(
-            ge=0,
-            le=4_294_967_295,
-            description="The Private Enterprise Number of your site, for the structured data of RFC 5424: "
-            "[racwire@NUMBER ...]. 0: racwire has no number of its own, and the fields end the text.",
-        ),
-    ] = 0
-
-
-class ChangeSettings(_Section, frozen=True):
+class ChangeSettings(Section, frozen=True):
     """The safe change of the MTU."""
 
     directory: Annotated[
@@ -293,7 +260,7 @@ class ChangeSettings(_Section, frozen=True):
     ] = 600
 
 
-class DatabaseSettings(_Section, frozen=True):
+class DatabaseSettings(Section, frozen=True):
     """The database. Never write the password here: use the prompt, $RACWIRE_DB_PASSWORD, a 0600 file, or a wallet."""
 
     connect: Annotated[
@@ -376,7 +343,7 @@ class ThresholdSettings(
         return Thresholds(**msgspec.structs.asdict(self))
 
 
-class MeasureSettings(_Section, frozen=True):
+class MeasureSettings(Section, frozen=True):
     """The measurements that send load (`racwire measure`, `racwire drill`)."""
 
     loaded_cpu_percent: Annotated[
@@ -388,7 +355,7 @@ class MeasureSettings(_Section, frozen=True):
     ] = 80.0
 
 
-class InvestigateSettings(_Section, frozen=True):
+class InvestigateSettings(Section, frozen=True):
     """The budget of one session of guided troubleshooting (`racwire investigate`), or of one `racwire check --deep`."""
 
     seconds: Annotated[
@@ -404,7 +371,7 @@ class InvestigateSettings(_Section, frozen=True):
     ] = 20_000
 
 
-class Settings(_Section, frozen=True):
+class Settings(Section, frozen=True):
     """All settings."""
 
     cluster: ClusterSettings = ClusterSettings()
@@ -413,6 +380,7 @@ class Settings(_Section, frozen=True):
     sampling: SamplingSettings = SamplingSettings()
     traffic: TrafficSettings = TrafficSettings()
     console: ConsoleSettings = ConsoleSettings()
+    log: LogSettings = LogSettings()
     syslog: SyslogSettings = SyslogSettings()
     database: DatabaseSettings = DatabaseSettings()
     change: ChangeSettings = ChangeSettings()

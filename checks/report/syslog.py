@@ -17,7 +17,7 @@ from checks.model.exit_codes import ExitCode
 from checks.model.finding import PROBLEMS, Status
 from checks.model.report import Report, exit_code
 from checks.model.sanitize import sanitize
-from checks.model.settings import SyslogSettings
+from checks.model.settings_telling import SyslogSettings
 from checks.report.causes import cause_entries
 from checks.report.event_text import change
 from checks.report.nagios import summary_line

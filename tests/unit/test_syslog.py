@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from checks.model.settings import SyslogSettings
+from checks.model.settings_telling import SyslogSettings
 from checks.report.syslog import ERROR, NOTICE, SyslogMessage, octets, of_event
 from tests.unit.test_event_lines import loss
 from tui.cli.main import main

@@ -30,7 +30,7 @@ examples:
                                        the login and the grants too
   racwire doctor --grid-home /u01/app/19.0.0/grid
                                        where racwire does not find the Grid home
-  racwire doctor -v                    nothing shortened
+  racwire doctor -v                    nothing shortened, and what is read
   racwire doctor --format json -o ready.json
                                        for a program
 
@@ -43,7 +43,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.description = "List on one page what a check can read here, and how to get what is missing."
     parser.epilog = _EPILOG
     output = parser.add_argument_group("output")
-    output.add_argument("-v", "--verbose", action="store_true", help="shorten no list")
     add_document_options(output)
     add_quiet_option(output)
     add_cluster_options(parser)
@@ -75,6 +74,6 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
         "page",
         args.format,
         json=lambda: msgspec.json.format(msgspec.json.encode(ready), indent=2) + b"\n",
-        text=lambda stream: doctor_page(ready, stream, verbose=args.verbose),
+        text=lambda stream: doctor_page(ready, stream, verbose=settings.log.verbose),
     )
     return exit_past_hung_threads(document.deliver(output, ready.exit_code))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from typing import TYPE_CHECKING
 
 from tui.cli.errors import UsageError
 from tui.cli.options import add_check_options
-from tui.text.sanitize import for_encoding, sanitize_lines
+from tui.cli.pager import print_paged
+from tui.text.sanitize import sanitize_lines
 
 if TYPE_CHECKING:
     from checks.model.settings import Settings
@@ -69,7 +69,7 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
     if args.ids in (["measure"], ["drill"]):
         return _print_measure(args.ids[0])
     if args.ids == ["investigate"]:
-        print("\n".join(list(plan_investigation(settings))[1:]))
+        print_paged("\n".join(list(plan_investigation(settings))[1:]) + "\n")
         return 0
     try:
         # Only `racwire change` runs the gates of a change, so the list contains them only where they are named.
@@ -83,7 +83,7 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
         lines += plan_rights(chosen, samples=not args.ids)
     except ValueError as error:
         raise UsageError(str(error)) from None
-    print(for_encoding("\n".join(map(sanitize_lines, lines)), getattr(sys.stdout, "encoding", None)))
+    print_paged("\n".join(map(sanitize_lines, lines)) + "\n")
     return 0
 
 
@@ -95,7 +95,7 @@ def _print_measure(command: str) -> int:
     lines = [*plan_measurement(), *(plan_drill() if command == "drill" else ())]
     for language, digest, text in far_end_texts():
         lines += ["", f"The far end in {language}, sent through ssh, only with --go (SHA-256 {digest}):", text.rstrip()]
-    print("\n".join(lines[1:]))
+    print_paged("\n".join(lines[1:]) + "\n")
     return 0
 
 

@@ -4,7 +4,6 @@ how to configure a kind of switch for jumbo frames, or what is known of a cloud 
 from __future__ import annotations
 
 import argparse
-import sys
 import textwrap
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -12,8 +11,9 @@ from typing import TYPE_CHECKING
 from checks.model.wording import nearest
 from tui.cli.errors import UsageError
 from tui.cli.options import add_settings_option
+from tui.cli.pager import print_paged
 from tui.text.glossary import terms
-from tui.text.sanitize import for_encoding, sanitize_lines
+from tui.text.sanitize import sanitize_lines
 
 if TYPE_CHECKING:
     from checks.model.check import Check, Kind
@@ -73,7 +73,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the page of a check, a code or a kind of switch, or a list. Raises UsageError for an unknown name."""
-    print(for_encoding("\n".join(_lines(args)), getattr(sys.stdout, "encoding", None)))
+    print_paged("\n".join(_lines(args)) + "\n")
     return 0
 
 
@@ -122,7 +122,9 @@ def _lines(args: argparse.Namespace) -> list[str]:
     elif name.lower() in terms():
         lines = []
     else:
-        raise UsageError(_unknown(name, [*explainable(args), *terms(), *(word for one in PLATFORMS for word in one.aliases)]))
+        raise UsageError(
+            _unknown(name, [*explainable(args), *terms(), *(word for one in PLATFORMS for word in one.aliases)])
+        )
     if meaning := terms().get((name or "").lower()):
         lines = [*_term(meaning), *([""] if lines else []), *lines]
     return [*map(sanitize_lines, lines)]

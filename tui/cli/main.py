@@ -13,7 +13,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from importlib import import_module
-from typing import Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from checks.model.broken_dependency import named_dependency
 from checks.model.exit_codes import ExitCode
@@ -24,6 +24,9 @@ from tui.cli.errors import UsageError
 from tui.cli.interrupts import graceful_stop
 from tui.cli.options import add_check_options, add_console_options, effective_settings
 from tui.cli.streams import follow_locale, give_up_stdout, last_message, open_closed_streams, print_message
+
+if TYPE_CHECKING:
+    from _typeshed import SupportsWrite
 
 EXAMPLES = """\
 examples:
@@ -99,6 +102,8 @@ COMMANDS = {
 
 _QUICK = frozenset({"measure", "drill"})
 """Commands with heartbeats, which must not be late."""
+_NO_PAGER = "--no-pager"
+"""Stands before or after a command."""
 _OF_THE_CONSOLE = frozenset({"--lab", "--ascii", "--no-mouse"})
 """Arguments that select no command, and no help of the commands."""
 
@@ -121,6 +126,15 @@ class Parser(argparse.ArgumentParser):
             hint = f"did you mean {meant}?" if meant else f"choose from {', '.join(known)}"
             raise argparse.ArgumentError(action, f"there is no {value!r} ({hint})") from None
 
+    def print_help(self, file: SupportsWrite[str] | None = None) -> None:
+        """Print the help, through the pager where a terminal is too short for it."""
+        if file is not None:
+            super().print_help(file)
+        else:
+            from tui.cli.pager import print_paged
+
+            print_paged(self.format_help())
+
     def error(self, message: str) -> NoReturn:
         """Print one sentence that names the help, and exit."""
         print_message(f"{message}; see `{self.prog} --help`.")
@@ -137,6 +151,7 @@ def build_parser(argv: Sequence[str], *, has_commands: bool = True) -> argparse.
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="store_true", help="print the version and exit")
+    parser.add_argument(_NO_PAGER, action="store_true", help="page no long text ($RACWIRE_PAGER, $PAGER, less)")
     if has_commands:
         _add_commands(parser, argv)
     else:
@@ -224,6 +239,11 @@ def _ended(arguments: list[str], *, is_own_process: bool) -> int:
 
 
 def _run(argv: list[str], *, is_own_process: bool) -> int:
+    if _NO_PAGER in argv:
+        from tui.cli.pager import without_pager
+
+        without_pager()
+        argv = [word for word in argv if word != _NO_PAGER]
     if argv in (["--version"], ["-V"]):
         return _print_version()
     if argv[:1] == ["help"]:
@@ -259,18 +279,20 @@ def _run_with_settings(module: Any, args: argparse.Namespace, argv: list[str], *
         raise UsageError("--as selects a user of the practice nodes: use it together with --lab.")
     from checks.run.settings_file import SettingsError
     from checks.sources.nodes.niceness import give_way
+    from tui.cli.narration import narrated
 
     if is_own_process and args.command not in _QUICK:
         give_way()
 
     try:
         settings = effective_settings(args)
-        if module is not None:
-            gc.enable()
-            return int(module.run(args, settings))
-        from tui.console.start import run_console
+        with narrated(settings.log, args.command or "console"):
+            if module is not None:
+                gc.enable()
+                return int(module.run(args, settings))
+            from tui.console.start import run_console
 
-        return run_console(settings)
+            return run_console(settings)
     except SettingsError as error:
         raise UsageError(str(error)) from None
 

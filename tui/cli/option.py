@@ -29,6 +29,8 @@ class Option(NamedTuple):
     means: bool = True
     attribute: str = ""
     """In the parsed arguments; empty: as the name."""
+    short: str = ""
+    """The option with one letter; empty: none."""
 
     @property
     def destination(self) -> str:
@@ -57,6 +59,6 @@ def declare(options: argparse._ActionsContainer, declared: Iterable[Option]) -> 
         if option.place:
             how["default"] = UNSET
         if option.name.startswith("-"):
-            options.add_argument(option.name, dest=option.destination, **how)
+            options.add_argument(*filter(None, (option.short, option.name)), dest=option.destination, **how)
         else:
             options.add_argument(option.destination, **how)

@@ -111,12 +111,30 @@ EVERY = Option(
     seconds_of,
     place="traffic.interval_s",
 )
+LOG_OPTIONS = (
+    Option(
+        "--verbose",
+        "print each command, file, query and probe on stderr, with its seconds and bytes",
+        place="log.verbose",
+        short="-v",
+    ),
+    Option("--log-file", "append the same to FILE, with the time; also in the console", "FILE", place="log.file"),
+)
 SYSLOG = Option("--syslog", "also send messages to syslog on this node ([syslog] in the settings)", place="syslog.send")
 DIRECTORY = Option(
     "--directory", "directory of the journals (default: [change] in the settings)", "DIR", place="change.directory"
 )
 FORMAT = Option("--format", "format (default {default})", choices=("text", "json"), default="text")
-OPTIONS = (*CLUSTER_OPTIONS, *DATABASE_OPTIONS, *SAMPLING_OPTIONS, *CONSOLE_OPTIONS, EVERY, SYSLOG, DIRECTORY)
+OPTIONS = (
+    *CLUSTER_OPTIONS,
+    *DATABASE_OPTIONS,
+    *SAMPLING_OPTIONS,
+    *CONSOLE_OPTIONS,
+    EVERY,
+    *LOG_OPTIONS,
+    SYSLOG,
+    DIRECTORY,
+)
 """All options that override a setting."""
 
 _NEVER_AN_ARGUMENT = (
@@ -133,6 +151,7 @@ def add_cluster_options(options: argparse.ArgumentParser) -> None:
     add_lab_option(where)
     add_settings_option(where)
     declare(where, CLUSTER_OPTIONS)
+    declare(options.add_argument_group("what racwire runs"), LOG_OPTIONS)
 
 
 def add_lab_option(options: argparse._ActionsContainer) -> None:

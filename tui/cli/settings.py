@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import sys
 
 from tui.cli.options import OPTIONS
+from tui.cli.pager import print_paged
 
 _EPILOG = """\
 Each setting has its default, its limits and its option of the command line.
@@ -31,5 +31,5 @@ def run(_: argparse.Namespace) -> int:
     names: dict[str, str] = {}
     for option in OPTIONS:
         names[option.place] = f"{names[option.place]} or {option.name}" if option.place in names else option.name
-    sys.stdout.write(template(names))
+    print_paged(template(names))
     return 0

@@ -27,6 +27,7 @@ from checks.run.directories import state_directory
 from tui.cli.crash import HOW_TO_REPORT
 from tui.cli.interrupts import graceful_stop
 from tui.cli.log_file import LogFile, log_path
+from tui.cli.narration import off_screen
 from tui.cli.options import ENTERED
 from tui.cli.own_loop import own_loop
 from tui.cli.streams import exit_past_hung_threads, print_message, print_message_unless_blocked
@@ -225,7 +226,7 @@ def _run_full_screen(
         first=first,
     )
     app.error_console = Console(file=cast("IO[str]", log), width=120, markup=False, highlight=False)
-    with graceful_stop(hangup.end):
+    with graceful_stop(hangup.end), off_screen():
         _run_in_own_loop(app, mouse=settings.console.mouse)
     broke = app.return_code != 0
     if broke:

@@ -342,5 +342,4 @@ def _together(first: PingSeries, second: PingSeries) -> PingSeries:
 
 def start_entry(journal: Journal, path: Path, plan: PathPlan) -> Entry:
     """The path's one entry in the journal; its text and duration grow as the path is worked on."""
-    with journal.entry(path.source.node, path.name, plan.as_commands(path)) as entry:
-        return entry
+    return journal.start(path.source.node, path.name, plan.as_commands(path))

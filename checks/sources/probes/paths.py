@@ -219,6 +219,8 @@ class PathRun:
                 self._report_due.cancel()
             self._sockets.close()
             await self._nodes.close()
+            for work in self._works:
+                self._session.journal.tell(work.entry)
         return self.results()
 
     async def _probe(self) -> None:
