@@ -54,12 +54,14 @@ def test_the_log_is_bounded_and_its_lines_are_whole_whoever_writes(tmp_path: Pat
 def test_a_log_that_cannot_be_written_costs_one_sentence_and_not_the_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(os, "write", lambda *_: 3)
+    write = os.write
+    monkeypatch.setattr(os, "write", lambda handle, data: write(handle, data[:3]))
     with narrated(LogSettings(file=str(tmp_path / "log")), "check"):
         for _ in range(3):
             with Journal().entry("rac2", "links", "ip addr"):
                 pass
     assert capsys.readouterr().err == f"racwire: the log could not be written to {tmp_path}/log: the disk is full.\n"
+    assert (tmp_path / "log").read_bytes() == b"", "a line is whole or not there"
 
 
 @pytest.mark.parametrize("name", ["no/log", "."])

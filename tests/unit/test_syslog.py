@@ -14,11 +14,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from checks.model.settings import Settings
 from checks.model.settings_telling import SyslogSettings
 from checks.report.syslog import ERROR, NOTICE, SyslogMessage, octets, of_event
+from checks.traffic.header import header_now, still_unknown
+from checks.traffic.recorder import Recorder
 from tests.unit.test_event_lines import loss
+from tests.unit.test_record_command import FakeFeed, found
 from tui.cli.main import main
 from tui.cli.syslog import Syslog
+from tui.cli.tape import Tape
 
 ENTERPRISE = 32473
 """The number for documentation and tests (RFC 5612)."""
@@ -150,3 +155,14 @@ def test_a_run_is_one_message_and_a_saved_file_none(
     daemon.setblocking(False)
     with pytest.raises(BlockingIOError):
         daemon.recv(4096)
+
+
+def test_a_recording_tells_of_its_start_and_its_end(daemon: socket.socket, tmp_path: Path) -> None:
+    settings = Settings(syslog=replace(WHOLE, socket=str(tmp_path / "log")))
+    file = tmp_path / "night.rec"
+    recorder = Recorder.create(file, header_now(still_unknown(settings), settings, interval_s=1.0))
+    tape = Tape(file, recorder, settings, quiet=True, for_s=0.05)
+    code = tape.record(lambda: FakeFeed(), found())
+    began, ended = (read(daemon.recv(4096)) for _ in range(2))
+    assert (began.kind, began.fields["file"], began.severity) == ("record-start", str(file), 6)
+    assert (ended.kind, ended.fields["exit"], ended.severity) == ("record-stop", str(code), 4)

@@ -50,9 +50,11 @@ class LogFile(io.TextIOBase):
                     os.close(handle)
                     handle = self._open()
                 written = os.write(handle, data)
+                self.problem = "" if written == len(data) else "the disk is full"
+                if self.problem:  # no half of a line
+                    os.ftruncate(handle, os.fstat(handle).st_size - written)
             finally:
                 os.close(handle)
-            self.problem = "" if written == len(data) else "the disk is full"
         except OSError as error:
             self.problem = error.strerror or str(error)
         return len(text)
