@@ -7,6 +7,7 @@ import argparse
 import sys
 import textwrap
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from checks.model.wording import nearest
@@ -24,8 +25,10 @@ if TYPE_CHECKING:
 
 _SWITCHES = "switches"
 _CAUSES = "causes"
+_COMPLETION = "completion"
 _ABOUT_CAUSES = "Causes of lost blocks, and how to examine each"
 _ABOUT_SWITCHES = "Kinds of switch and hypervisor, with their commands for jumbo frames"
+_ABOUT_COMPLETION = "The TAB key in bash, zsh and fish, and man pages"
 _COMPARES = {
     "yes": "it compares the MTU of its two switches, and suspends member ports while they differ",
     "no": "it does not compare the MTU of its switches",
@@ -84,6 +87,7 @@ def _lines(args: argparse.Namespace) -> list[str]:
     from checks.predict.platforms import PLATFORMS, platform_named
     from checks.predict.topics import TOPICS
     from tui.cli.explain_causes import cause_page, causes, causes_in, fate_page
+    from tui.cli.main import COMMANDS
 
     found, kinds = _checks_and_kinds()
     name = args.what
@@ -101,6 +105,8 @@ def _lines(args: argparse.Namespace) -> list[str]:
     elif cause := next((each for each in CATALOGUE if each.code == name.upper()), None):
         lines = list(cause_page(cause, kinds))
         lines += fate_page(cause, report) if report is not None else ()
+    elif name.lower() == _COMPLETION:
+        lines = list(_completion_page())
     elif name.lower() == _SWITCHES:
         lines = list(_switches(_vendor_kinds(args)))
     elif switch := _vendor_kinds(args).switches.get(name.lower()):
@@ -114,7 +120,8 @@ def _lines(args: argparse.Namespace) -> list[str]:
             lines += ("",) if lines else ()
             lines += _hypervisor_page(key, hypervisor)
     else:
-        raise UsageError(_unknown(name, [*explainable(args), *(word for one in PLATFORMS for word in one.aliases)]))
+        aliases = (word for one in PLATFORMS for word in one.aliases)
+        raise UsageError(_unknown(name, [*explainable(args), *aliases, *COMMANDS]))
     return [*map(sanitize_lines, lines)]
 
 
@@ -136,6 +143,7 @@ def explainable(args: argparse.Namespace | None = None) -> dict[str, str]:
         **{topic.name: topic.title for topic in TOPICS},
         _CAUSES: _ABOUT_CAUSES,
         _SWITCHES: _ABOUT_SWITCHES,
+        _COMPLETION: _ABOUT_COMPLETION,
     }
 
 
@@ -166,8 +174,39 @@ def _contents(checks: tuple[Check, ...], kinds: dict[str, tuple[Kind, str]]) -> 
     yield ""
     yield f"{_CAUSES:<{wide}}{_ABOUT_CAUSES}"
     yield f"{_SWITCHES:<{wide}}{_ABOUT_SWITCHES}"
+    yield f"{_COMPLETION:<{wide}}{_ABOUT_COMPLETION}"
     yield from (f"{topic.name:<{wide}}{topic.title}" for topic in TOPICS)
     yield from (f"{one.name:<{wide}}What is known of {one.title}" for one in PLATFORMS)
+
+
+def _completion_page() -> Iterator[str]:
+    """Say where pip put the files of the shells, and how each shell finds them."""
+    from importlib.metadata import PackageNotFoundError, distribution
+
+    yield f"{_COMPLETION}: {_ABOUT_COMPLETION}"
+    yield ""
+    try:
+        installed = distribution("racwire").files or ()
+    except PackageNotFoundError:
+        installed = ()
+    script = next((file.locate() for file in installed if file.match("bash-completion/completions/racwire")), None)
+    if script is None:
+        yield "This installation has neither: it is one for development. In the checkout,"
+        yield "`.ci/share DIRECTORY` writes them below a directory such as /usr/local/share."
+        return
+    share = Path(script).resolve().parents[2]
+    for shell, file, line in (
+        ("bash", "~/.bashrc", f". {share}/bash-completion/completions/racwire"),
+        ("zsh", "~/.zshrc, before its line with compinit", f"fpath=({share}/zsh/site-functions $fpath)"),
+        ("", "~/.zshrc, if compinit is not in it yet", "autoload -Uz compinit && compinit"),
+        ("fish", "~/.config/fish/config.fish", f"source {share}/fish/vendor_completions.d/racwire.fish"),
+        ("man", "the file of your shell; the colon keeps the other pages", f"export MANPATH={share}/man:"),
+    ):
+        yield f"{shell:<6}in {file}:"
+        yield f"      {line}"
+    yield ""
+    yield "Then `racwire check --f` and TAB, and `man racwire-check`. A shell whose own"
+    yield f"directories include {share} needs no line."
 
 
 def _platform_page(platform: Platform) -> Iterator[str]:
