@@ -76,6 +76,7 @@ def _values() -> Mapping[tuple[str, str], Iterable[str]]:
     names = explainable(argparse.Namespace(settings="/dev/null"))  # not those of the settings of who builds it
     return {
         ("", "ids"): ids,
+        ("plan", "ids"): [*ids, "measure", "drill", "investigate"],
         ("", "skip"): ids,
         ("", "mode"): ("0600", "0640", "0644"),
         ("explain", "what"): [name for name in names if name.split() == [name]],

@@ -11,12 +11,13 @@ from checks.run.check_discovery import Checks
 from tui.cli.errors import UsageError
 
 
-def choose(found: Checks, requested: list[str], skipped: list[str]) -> list[Check]:
+def choose(found: Checks, requested: list[str], skipped: list[str], words: Sequence[str] = ()) -> list[Check]:
     """The selected checks, in the order of `found`; those of a run where `requested` is empty.
 
+    `words` may stand in the place of checks, and be meant: the message about an unknown check proposes them too.
     Raises UsageError for an unknown check, and where no check is left.
     """
-    _refuse_unknown((*requested, *skipped), [c.id for c in found.every] + [b.name for b in found.broken])
+    _refuse_unknown((*requested, *skipped), [c.id for c in found.every] + [b.name for b in found.broken], words)
     possible = found.every if requested else found.checks
     selected = [c for c in possible if (not requested or c.id in requested) and c.id not in skipped]
     if not selected and not any(b.name in requested for b in found.broken):
@@ -41,9 +42,9 @@ def choose_saved(found: Checks, report: Report, requested: list[str], skipped: l
     return selected
 
 
-def _refuse_unknown(named: Sequence[str], known: Sequence[str]) -> None:
+def _refuse_unknown(named: Sequence[str], known: Sequence[str], words: Sequence[str] = ()) -> None:
     for name in named:
         if name not in known:
-            meant = nearest(name, known)
+            meant = nearest(name, (*known, *words))
             hint = f"did you mean {meant}?" if meant else f"the checks are {', '.join(known)}."
             raise UsageError(f"There is no check {name!r}; {hint}")

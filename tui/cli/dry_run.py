@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from checks.model.settings import Settings
 
 
+_COMMANDS = ("measure", "drill", "investigate")
+"""Words in the place of checks: what these commands read and send is listed."""
 _EPILOG = """\
 racwire only lists these uses. The options are those of `racwire check`; the
 list depends on them. Without ID, the list ends with the live samples: what the
@@ -75,7 +77,7 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
         # Only `racwire change` runs the gates of a change, so the list contains them only where they are named.
         known = discover()
         found = Checks((*known, *(documented() if args.ids else ())), on_request=known.on_request)
-        chosen = choose(found, args.ids, [])
+        chosen = choose(found, args.ids, [], words=_COMMANDS)
         lines = list(plan_checks(chosen, settings))
         if not args.ids:
             lines += [*plan_samples(settings), *plan_doctor(), *plan_measurement(), *plan_drill()]

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from checks.model.wording import nearest
+from tui.cli.completion_page import ABOUT_COMPLETION, COMPLETION, completion_page
 from tui.cli.errors import UsageError
 from tui.cli.options import add_settings_option
 from tui.cli.pager import print_paged
@@ -88,6 +89,7 @@ def _lines(args: argparse.Namespace) -> list[str]:
     from checks.predict.platforms import PLATFORMS, platform_named
     from checks.predict.topics import TOPICS
     from tui.cli.explain_causes import cause_page, causes, causes_in, fate_page
+    from tui.cli.main import COMMANDS
 
     found, kinds = _checks_and_kinds()
     name = args.what
@@ -105,6 +107,8 @@ def _lines(args: argparse.Namespace) -> list[str]:
     elif cause := next((each for each in CATALOGUE if each.code == name.upper()), None):
         lines = list(cause_page(cause, kinds))
         lines += fate_page(cause, report) if report is not None else ()
+    elif name.lower() == COMPLETION:
+        lines = list(completion_page())
     elif name.lower() == _SWITCHES:
         lines = list(_switches(_vendor_kinds(args)))
     elif switch := _vendor_kinds(args).switches.get(name.lower()):
@@ -122,9 +126,8 @@ def _lines(args: argparse.Namespace) -> list[str]:
     elif name.lower() in terms():
         lines = []
     else:
-        raise UsageError(
-            _unknown(name, [*explainable(args), *terms(), *(word for one in PLATFORMS for word in one.aliases)])
-        )
+        aliases = (word for one in PLATFORMS for word in one.aliases)
+        raise UsageError(_unknown(name, [*explainable(args), *terms(), *aliases, *COMMANDS]))
     if meaning := terms().get((name or "").lower()):
         lines = [*_term(meaning), *([""] if lines else []), *lines]
     return [*map(sanitize_lines, lines)]
@@ -149,6 +152,7 @@ def explainable(args: argparse.Namespace | None = None) -> dict[str, str]:
         _CAUSES: _ABOUT_CAUSES,
         _SWITCHES: _ABOUT_SWITCHES,
         _GLOSSARY: _ABOUT_GLOSSARY,
+        COMPLETION: ABOUT_COMPLETION,
     }
 
 
@@ -180,6 +184,7 @@ def _contents(checks: tuple[Check, ...], kinds: dict[str, tuple[Kind, str]]) -> 
     yield f"{_CAUSES:<{wide}}{_ABOUT_CAUSES}"
     yield f"{_SWITCHES:<{wide}}{_ABOUT_SWITCHES}"
     yield f"{_GLOSSARY:<{wide}}{_ABOUT_GLOSSARY}"
+    yield f"{COMPLETION:<{wide}}{ABOUT_COMPLETION}"
     yield from (f"{topic.name:<{wide}}{topic.title}" for topic in TOPICS)
     yield from (f"{one.name:<{wide}}What is known of {one.title}" for one in PLATFORMS)
 

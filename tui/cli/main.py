@@ -246,7 +246,7 @@ def _run(argv: list[str], *, is_own_process: bool) -> int:
         argv = [word for word in argv if word != _NO_PAGER]
     if argv in (["--version"], ["-V"]):
         return _print_version()
-    if argv[:1] == ["help"]:
+    if argv[:1] == ["help"] or (argv[:1] == ["explain"] and not COMMANDS.keys().isdisjoint(argv[1:2])):
         argv = _as_help(argv[1:])
     # The first screen of the console does not wait for the parsers of all commands.
     parser = build_parser(argv, has_commands=not _OF_THE_CONSOLE.issuperset(argv))

@@ -12,7 +12,7 @@ from checks.change.plan.obstacles import Obstacle, obstacle
 from checks.model.facts import Cluster, HostSetup, NodeSetup
 from checks.model.finding import NextStep
 from checks.model.vendors import PRACTICE, Kinds
-from checks.model.wording import listed
+from checks.model.wording import listed, nearest
 from checks.rules.engineered import PLATFORM
 
 NONE = "none"
@@ -54,10 +54,11 @@ class StatedNetwork:
             ("hypervisor", stated.hypervisors, (*self.kinds.hypervisors, NONE)),
         ):
             if wrong := [key for key in words if key not in known]:
+                meant = nearest(wrong[0], known)
                 yield obstacle(
                     codes.KIND_OF_SWITCH,
                     f"racwire does not know the kind of {what} {listed(wrong)}.",
-                    f"Choose from {listed(known)}.",
+                    f"Did you mean {meant}?" if meant else f"Choose from {listed(known)}.",
                     NextStep(
                         f"List the kinds. Without --{what}, the plan has questions for "
                         f"{'the network team' if what == 'switch' else 'the operators of the hypervisor'}.",

@@ -32,7 +32,7 @@ from checks.change.session.opening import open_change
 from checks.change.session.vendors_file import VendorsFileError, load_kinds
 from checks.model.exit_codes import ExitCode
 from checks.model.settings import Settings
-from checks.model.wording import counted, listed
+from checks.model.wording import counted, listed, nearest
 from checks.run.check_discovery import discover
 from tui.cli.change.change_context import ChangeContext
 from tui.cli.change.change_text import obstacle_lines, opened_lines
@@ -99,10 +99,10 @@ def _request(args: argparse.Namespace, settings: Settings) -> ChangeRequest:
     """What the options request. Raises UsageError for an unknown kind, or for an option of another kind."""
     kind = described(args.kind or USUAL)
     if kind is None:
-        raise UsageError(
-            f"racwire plans no change of the kind {args.kind!r}; the kinds are "
-            f"{listed(one.name for one in DESCRIPTIONS)}: racwire change kinds"
-        )
+        names = [one.name for one in DESCRIPTIONS]
+        meant = nearest(args.kind, names)
+        hint = f"did you mean {meant}?" if meant else f"the kinds are {listed(names)}: racwire change kinds"
+        raise UsageError(f"racwire plans no change of the kind {args.kind!r}; {hint}")
     own = {option for one in DESCRIPTIONS for option in one.options} - {*kind.options}
     if wrong := sorted(option for option in own if getattr(args, option)):
         raise UsageError(
