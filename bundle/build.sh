@@ -51,6 +51,7 @@ get_wheels
 version=$("$python" -c 'import tui; print(tui.__version__)')
 run=dist/racwire-$version-linux-x86_64.run
 "$python" -m bundle.tree "$work/python" "$work/sources" "$work/wheels" "$work/tree"
+install -D -m 0644 "$work/compiler/ziglang/LICENSE" "$work/tree/share/doc/ziglang/copyright" # its compiler-rt is linked in
 [ ! -e .ci/share ] || sh .ci/share "$work/tree/share"
 "$python" -m bundle.sbom "$work/wheels" "$work/sources" "${run%.run}.cdx.json" "$version" "$SOURCE_DATE_EPOCH"
 cp "${run%.run}.cdx.json" "$work/tree/bundle.cdx.json"

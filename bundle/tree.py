@@ -1,4 +1,4 @@
-"""The directory that the bundle unpacks to: CPython without what racwire does not use, the wheels, bin/racwire, licences.
+"""The directory that the bundle unpacks to: CPython without what racwire does not use, the wheels, a command, licences.
 
 python -m bundle.tree PYTHON SOURCES WHEELS TREE
 """
