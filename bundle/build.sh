@@ -1,6 +1,6 @@
 #!/bin/sh
-# Builds dist/racwire-VERSION-linux-x86_64.run, its SBOM and its SHA-256, and verifies it. BUNDLE_WORK names the directory of
-# the work; what is compiled there is kept until the sources change. The same commit gives the same bytes.
+# Builds dist/racwire-VERSION-linux-x86_64.run, its SBOM and its SHA-256, and verifies it. The same commit gives the same
+# bytes. BUNDLE_WORK names the directory of the work; what is compiled there is kept until the sources change.
 set -eu
 cd "$(dirname "$0")/.."
 export LC_ALL=C TZ=UTC
@@ -50,7 +50,8 @@ export SOURCE_DATE_EPOCH
 get_wheels
 version=$("$python" -c 'import tui; print(tui.__version__)')
 run=dist/racwire-$version-linux-x86_64.run
-"$python" -m bundle.tree "$work/python" "$work/wheels" "$work/tree"
+"$python" -m bundle.tree "$work/python" "$work/sources" "$work/wheels" "$work/tree"
+install -D -m 0644 "$work/compiler/ziglang/LICENSE" "$work/tree/share/doc/ziglang/copyright" # its compiler-rt is linked in
 [ ! -e .ci/share ] || sh .ci/share "$work/tree/share"
 "$python" -m bundle.sbom "$work/wheels" "$work/sources" "${run%.run}.cdx.json" "$version" "$SOURCE_DATE_EPOCH"
 cp "${run%.run}.cdx.json" "$work/tree/bundle.cdx.json"

@@ -11,8 +11,8 @@ deps=$work/deps
 # -Wno-date-time: zig takes __DATE__ for an error; here it is SOURCE_DATE_EPOCH.
 cat >"$work/tools/bundle-cc" <<EOF
 #!/bin/sh
-exec "$zig" cc -target x86_64-linux-gnu.2.17 -Wno-date-time -Wno-unused-command-line-argument -ffile-prefix-map="$work"=/bundle \
-    -ffile-prefix-map="$sources"=/bundle/sources "\$@" -I"$deps/include" -L"$deps/lib"
+exec "$zig" cc -target x86_64-linux-gnu.2.17 -Wno-date-time -Wno-unused-command-line-argument \
+    -ffile-prefix-map="$work"=/bundle "\$@" -I"$deps/include" -L"$deps/lib"
 EOF
 for tool in ar ranlib; do
     printf '#!/bin/sh\nexec "%s" %s "$@"\n' "$zig" $tool >"$work/tools/bundle-$tool"
@@ -50,8 +50,8 @@ make_bzip2() {
 }
 
 make_xz() { # with xzdec: the header of the bundle unpacks with it, so that the node needs neither xz nor gzip
-    ./configure -q --prefix="$deps" --disable-shared --disable-xz --disable-lzmadec --disable-lzmainfo --disable-scripts \
-        --disable-doc --disable-nls
+    LDFLAGS=-s ./configure -q --prefix="$deps" --disable-shared --disable-xz --disable-lzmadec --disable-lzmainfo \
+        --disable-scripts --disable-doc --disable-nls
     make -j"$jobs"
     make install
 }
@@ -72,8 +72,8 @@ make_sqlite() {
     cp sqlite3.h "$deps/include"
 }
 
-# Without what Python's ssl cannot use, and without algorithms that no TLS of today does. A node's openssl.cnf is for its
-# own OpenSSL; its certificates are for all.
+# Without what Python's ssl cannot use, and without algorithms that no TLS of today uses. A node's openssl.cnf is for the
+# node's OpenSSL; its certificates are for all.
 make_openssl() {
     without="shared tests apps docs autoload-config module engine legacy quic dtls srtp cms cmp ts ct ocsp http comp srp
         aria bf blake2 camellia cast dsa ec2m gost idea md4 mdc2 ocb rc2 rc4 rc5 rmd160 seed siphash siv sm2 sm3 sm4
@@ -92,10 +92,11 @@ make_python() {
     done
     export LIBFFI_CFLAGS=' ' LIBFFI_LIBS=-lffi ZLIB_CFLAGS=' ' ZLIB_LIBS=-lz BZIP2_CFLAGS=' ' BZIP2_LIBS=-lbz2
     export LIBLZMA_CFLAGS=' ' LIBLZMA_LIBS=-llzma LIBSQLITE3_CFLAGS=' ' LIBSQLITE3_LIBS='-lsqlite3 -lm'
-    CFLAGS=-fPIC LDFLAGS=-s ./configure --prefix=/racwire --with-openssl="$deps" --without-ensurepip --disable-test-modules \
+    export OPT="-DNDEBUG -O2" CFLAGS=-fPIC
+    LDFLAGS=-s ./configure --prefix=/racwire --with-openssl="$deps" --without-ensurepip --disable-test-modules \
         --with-readline=no
     make -j"$jobs"
-    make install DESTDIR="$work/objects/installed"
+    make install PYTHON_FOR_BUILD=: DESTDIR="$work/objects/installed" # tree.py compiles the modules
 }
 
 # Side by side: most of the time goes to configure, which uses one processor.

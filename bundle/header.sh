@@ -51,9 +51,9 @@ unpack() { # to a directory that is not there: whole, or not at all
     trap 'rm -rf "$new"' EXIT
     trap 'exit 130' HUP INT TERM
     why=$(mkdir -m 0700 "$new" 2>&1) || fail "$why. $elsewhere"
-    why=$(tail -c "+$payload_at" "$file" | tar -xof - -C "$new" 2>&1) || no_room "$1" "$why"
+    why=$(tail -c "+$payload_at" "$file" | LC_ALL=C tar -xof - -C "$new" 2>&1) || no_room "$1" "$why"
     "$new/unxz" --version >/dev/null 2>&1 || cannot_run $? "$1"
-    why=$("$new/unxz" <"$new/files" | tar -xof - -C "$new" 2>&1) || no_room "$1" "$why"
+    why=$("$new/unxz" <"$new/files" | LC_ALL=C tar -xof - -C "$new" 2>&1) || no_room "$1" "$why"
     rm "$new/unxz" "$new/files"
     # Where another start was faster, its directory is as good.
     why=$(mv -T "$new" "$1" 2>&1) || [ -x "$1/bin/racwire" ] || fail "$why. $elsewhere"

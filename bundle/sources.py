@@ -18,6 +18,8 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+COPYRIGHT = "debian/copyright"
+"""The licences of a package, in its directory too."""
 TABLE = Path(__file__).with_name("sources.toml")
 _CVE = re.compile(r"CVE-\d{4}-\d+")
 _SINCE = "CVE-2025"
@@ -138,6 +140,8 @@ def _unpack(package: dict[str, Any], downloads: Path, target: Path) -> None:
     top.rename(target)
     top.parent.rmdir()
     with tarfile.open(debian) as archive:
+        (target / "debian").mkdir(exist_ok=True)
+        (target / COPYRIGHT).write_bytes(_read(archive, COPYRIGHT))
         for patch in _patches(package, archive):
             subprocess.run(["patch", "-sp1"], cwd=target, input=_read(archive, f"debian/patches/{patch}"), check=True)
 

@@ -1,6 +1,6 @@
-"""The directory that the bundle unpacks to: CPython without what racwire does not use, the wheels, and bin/racwire.
+"""The directory that the bundle unpacks to: CPython without what racwire does not use, the wheels, a command, licences.
 
-python -m bundle.tree PYTHON WHEELS TREE
+python -m bundle.tree PYTHON SOURCES WHEELS TREE
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ import subprocess
 import sys
 import zipfile
 from pathlib import Path, PurePosixPath
+
+from bundle.sources import COPYRIGHT, packages
 
 LIBRARY = "lib/python3.13"
 LEFT_OUT = (
@@ -37,7 +39,7 @@ sys.exit(main())
 """For a shell, since a shebang cannot name an interpreter beside it; to the interpreter, `exec` is a text."""
 
 
-def main(python: Path, wheels: Path, tree: Path) -> None:
+def main(python: Path, sources: Path, wheels: Path, tree: Path) -> None:
     """Make the tree anew."""
     shutil.rmtree(tree, ignore_errors=True)
     shutil.copytree(python, tree, symlinks=True, ignore=shutil.ignore_patterns("__pycache__"))
@@ -46,6 +48,10 @@ def main(python: Path, wheels: Path, tree: Path) -> None:
             shutil.rmtree(path) if path.is_dir() else path.unlink()
     for wheel in sorted(wheels.glob("*.whl")):
         _install(wheel, tree)
+    for name in packages():
+        licence = tree / "share/doc" / name / "copyright"
+        licence.parent.mkdir(parents=True)
+        shutil.copyfile(sources / name / COPYRIGHT, licence)
     racwire = tree / "bin/racwire"
     racwire.write_text(RACWIRE)
     racwire.chmod(0o755)
@@ -98,4 +104,4 @@ def _compile(tree: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]), Path(sys.argv[3]))
+    main(*(Path(argument) for argument in sys.argv[1:5]))

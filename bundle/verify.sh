@@ -1,6 +1,6 @@
 #!/bin/sh
-# Verifies a bundle: the symbols that it needs of glibc, what is in it, and that racwire runs from it in the oldest userland
-# that this machine's Debian mirror has, without Python and without network, as nobody. Needs root, for the chroot.
+# Verifies a bundle: the symbols that it needs of glibc, what is in it, and that racwire runs from it in the oldest
+# userland that this machine's Debian mirror has, without Python or network, as nobody. Needs root, for the chroot.
 # Oracle Linux 7 itself cannot be had from there: for its glibc 2.17 stands the limit on the symbols.
 #     bundle/verify.sh RUN WORK
 set -eu
@@ -13,7 +13,7 @@ rm -rf "$work/verify"
 mkdir -p "$work/verify"
 XDG_CACHE_HOME=$work/verify sh "$run" --extract-only "$work/verify/racwire" >/dev/null
 "$python" -m bundle.symbols "$work/verify/racwire"
-inside=$(cd "$work/verify/racwire" && find . -path '*racwire_lab*' -o -name 'test_*.py' -path '*racwire*' -o -name '*.orig')
+inside=$(find "$work/verify/racwire" -path '*racwire_lab*' -o -name tests -o -name idlelib -o -name ensurepip)
 [ -z "$inside" ] || { echo "the bundle has what does not belong in it: $inside" >&2; exit 1; }
 if grep -rIl -e "$PWD" -e "$work" "$work/verify/racwire"; then
     echo "the bundle names directories of the machine that built it" >&2
@@ -34,7 +34,9 @@ fi
 userland=$(. "$work/chroot/etc/os-release" && echo "$PRETTY_NAME")
 echo "verify: in a chroot of $userland, as nobody, without network"
 install -m 0755 "$run" "$work/chroot/racwire.run"
-install -m 0644 tests/golden/v0_2_0/faults.racwire tests/golden/v0_2_0/before.rec bundle/in_chroot.sh bundle/in_pty.py "$work/chroot"
+for file in tests/golden/v0_2_0/faults.racwire tests/golden/v0_2_0/before.rec bundle/in_chroot.sh bundle/in_pty.py; do
+    install -m 0644 "$file" "$work/chroot"
+done
 # In namespaces of its own: /proc and /tmp of the chroot end with them. /tmp runs no programs, as on a hardened node.
 # shellcheck disable=SC2016 # $1 is of the inner shell
 unshare --mount --net --pid --fork sh -eu -c '

@@ -79,3 +79,13 @@ def test_a_wrong_option_is_one_sentence(words: list[str], capsys: pytest.Capture
         code = int(ended.code or 0)
     said = capsys.readouterr()
     assert (code, said.out, said.err.count("\n")) == (64, "", 1)
+
+
+def test_a_bundle_runs_from_its_file_which_unpacks_itself_again(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bundle = tmp_path / "racwire.run"
+    bundle.touch()
+    monkeypatch.setenv("RACWIRE_BUNDLE", str(bundle))
+    (service,) = units(capsys, "watch").values()
+    assert directives(service)["ExecStart"].startswith(f"{bundle} watch ")
