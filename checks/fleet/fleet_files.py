@@ -131,7 +131,8 @@ class FleetFiles:
         self._count(files=1)
 
     def _add_unread(self, path: Path, reason: str) -> None:
-        unread = (*self.read.unread, UnreadFile(_printable(path), reason))
+        told = reason.encode(errors="backslashreplace").decode()
+        unread = (*self.read.unread, UnreadFile(_printable(path), told))
         self.read = msgspec.structs.replace(self.read, unread=unread)
 
     def _count(self, **numbers: int) -> None:

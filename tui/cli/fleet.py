@@ -76,7 +76,7 @@ def run(args: argparse.Namespace) -> int:
         if not _is_there(path):
             raise UsageError(f"There is no {path}: name a saved file, or a directory of saved files.")
     fleet = _read(named, args, old_s)
-    if not fleet.clusters:
+    if not fleet.clusters and not fleet.read.unread:
         print_message(
             f"There is no saved file in {', '.join(args.paths)}; `racwire save FILE` writes one on a node of a cluster."
         )
