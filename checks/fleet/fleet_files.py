@@ -127,11 +127,12 @@ class FleetFiles:
         told = told or unpacked(body)
         identity = FileIdentity(told.cluster, told.nodes, tuple(sorted(told.nics.items())), told.is_redacted)
         identity = self._identities.setdefault(identity, identity)
-        self.files.append(PackedFile(_printable(path), identity, body))
+        self.files.append(PackedFile(_printable(path), told.at, identity, body))
         self._count(files=1)
 
     def _add_unread(self, path: Path, reason: str) -> None:
-        unread = (*self.read.unread, UnreadFile(_printable(path), reason))
+        told = reason.encode(errors="backslashreplace").decode()
+        unread = (*self.read.unread, UnreadFile(_printable(path), told))
         self.read = msgspec.structs.replace(self.read, unread=unread)
 
     def _count(self, **numbers: int) -> None:

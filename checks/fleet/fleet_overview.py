@@ -18,12 +18,16 @@ from checks.model.report import exit_code_for
 from checks.model.sanitize import json_escaped
 
 SCHEMA = "racwire-fleet/1"
+MOST_OF_CLUSTER = 1000
+"""Most files of a cluster whose history is told, the newest ones: of one each hour, those of six weeks."""
 
 
 class PackedFile(NamedTuple):
     """A file that was read. Its summary is unpacked with those of its cluster: all at once would take much memory."""
 
     path: str
+    at: float
+    """The moment that it describes, in seconds since 1970."""
     identity: FileIdentity
     body: bytes
 
@@ -95,10 +99,12 @@ def fleet_of(
     clusters: list[ClusterHistory] = []
     copies = 0
     for numbers in clusters_of([file.identity for file in files]):
-        of_cluster = [SavedFile(files[number].path, unpacked(files[number].body)) for number in numbers]
+        newest = sorted(numbers, key=lambda number: files[number].at)[-MOST_OF_CLUSTER:]
+        of_cluster = [SavedFile(files[number].path, unpacked(files[number].body)) for number in newest]
         alone = {file.summary.digest: file for file in sorted(of_cluster, key=lambda file: file.path, reverse=True)}
         copies += len(of_cluster) - len(alone)
-        clusters.append(history_of([*alone.values()], now.timestamp(), old_s))
+        left_out = len(numbers) - len(newest)
+        clusters.append(history_of([*alone.values()], now.timestamp(), old_s, left_out))
     return Fleet(
         racwire_version=racwire_version,
         at=now.isoformat(timespec="seconds"),

@@ -59,7 +59,7 @@ def cause(headline: str, causes: str) -> str:
 
 def since(known: Since) -> str:
     """Return the time since when it is so: `2026-11-20 14:02:31 +01:00`, and what is not known about it."""
-    doubts = [", or before: no older file is there"] if known.is_oldest else []
+    doubts = [", or before: it is the oldest file that was read"] if known.is_oldest else []
     if known.not_known:
         doubts.append(f"; {counted(known.not_known, 'file')} since then could not tell")
     return time_text(known.moment) + "".join(doubts)
@@ -115,6 +115,9 @@ def _doubts(cluster: ClusterHistory, fleet: Fleet) -> Iterator[str]:
     if cluster.racwire_version != fleet.racwire_version:
         anew = shell("racwire open {file}", file=cluster.path)
         yield f"Judged by racwire {cluster.racwire_version} then; `{anew}` judges anew."
+    if cluster.left_out:
+        verb = "is" if cluster.left_out == 1 else "are"
+        yield f"{counted(cluster.left_out, 'older file')} of it {verb} not considered."
     if not cluster.is_verified:
         yield "Its newest file is a report as JSON, which has no checksum."
 

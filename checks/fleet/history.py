@@ -114,6 +114,8 @@ class ClusterHistory(msgspec.Struct, frozen=True, kw_only=True):
     versions: dict[str, int]
     """The number of files by the version of racwire that judged them."""
     files: int
+    left_out: int
+    """The files that are older than all of these, which were not considered."""
     history: tuple[HistoryLine, ...]
     """The newest first."""
     days: tuple[Day, ...]
@@ -126,9 +128,9 @@ class ClusterHistory(msgspec.Struct, frozen=True, kw_only=True):
         return min(known.gravity, self.status.gravity), self.status.gravity
 
 
-def history_of(files: Sequence[SavedFile], now: float, old_s: float | None) -> ClusterHistory:
+def history_of(files: Sequence[SavedFile], now: float, old_s: float | None, left_out: int = 0) -> ClusterHistory:
     """Return the history of the files of one cluster, at least one, in any order. `old_s` is the age from which the
-    newest file says nothing of the present; None for no such age."""
+    newest file says nothing of the present; None for no such age. `left_out` is the number of older files."""
     ordered = sorted(files, key=lambda file: (file.summary.at, file.path))
     newest = ordered[-1]
     told = newest.summary
@@ -171,6 +173,7 @@ def history_of(files: Sequence[SavedFile], now: float, old_s: float | None) -> C
         is_verified=told.is_verified,
         versions=_numbers(file.summary.racwire_version for file in ordered),
         files=len(ordered),
+        left_out=left_out,
         history=tuple(_lines(ordered, looks)),
         days=tuple(_days(ordered)),
     )

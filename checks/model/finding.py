@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 
@@ -220,12 +219,14 @@ def keyed(findings: Iterable[Finding]) -> Iterator[tuple[Key, Finding]]:
     """Yield each finding with its key. Findings of one kind and place are numbered, the worst first, then by what they
     saw: the order in which checks ended has no influence."""
     every = tuple(findings)
-    seen: Counter[tuple[str, str, str, tuple[str, ...]]] = Counter()
+    alike: dict[tuple[str, str, str, tuple[str, ...]], list[int]] = {}
+    for number, finding in enumerate(every):
+        alike.setdefault((finding.check, finding.code, finding.network, finding.nodes), []).append(number)
     keys: dict[int, Key] = {}
-    for number, finding in sorted(enumerate(every), key=lambda one: by_place(one[1])):
-        what = (finding.check, finding.code, finding.network, finding.nodes)
-        keys[number] = (*what, seen[what])
-        seen[what] += 1
+    for what, numbers in alike.items():
+        if len(numbers) > 1:
+            numbers.sort(key=lambda one: by_place(every[one]))
+        keys |= {number: (*what, place) for place, number in enumerate(numbers)}
     for number, finding in enumerate(every):
         yield keys[number], finding
 

@@ -56,6 +56,8 @@ from checks.traffic.recording_file import (
 _SQLITE = b"SQLite format 3\0"
 _IDS = {APPLICATION_ID.to_bytes(4, "big"): "recording", SAVED_ID.to_bytes(4, "big"): "saved"}
 _BEGINNING = 100
+_PART = 65_536
+"""Bytes of a report that are decompressed at once."""
 _SCHEMA = b'"racwire-report/'
 _Read = TypeVar("_Read")
 
@@ -126,7 +128,7 @@ def open_saved(path: Path, *, recording: bool = True) -> Saved:
     return Saved(path, msgspec.structs.replace(report, saved_at=report.saved_at or report.started_at))
 
 
-def written_report(path: Path) -> tuple[bytes, Manifest | None]:
+def written_report(path: Path) -> tuple[bytes | bytearray, Manifest | None]:
     """Return the report of a saved file as JSON, not decoded, and the manifest, which a report as JSON has not. The
     checksums of both were verified; a recording was not read. Raises SavedError as `open_saved` does."""
     data = _json_report(path)
@@ -259,7 +261,7 @@ def _of_sqlite(path: Path, read: Callable[[sqlite3.Connection], _Read]) -> _Read
         raise
 
 
-def _report_alone(path: Path, file: sqlite3.Connection) -> tuple[bytes, Manifest]:
+def _report_alone(path: Path, file: sqlite3.Connection) -> tuple[bytes | bytearray, Manifest | None]:
     manifest = _manifest_in(path, file)
     data = _inflated(path, file, manifest, _most_bytes(path))
     file.close()
@@ -280,7 +282,7 @@ def _most_bytes(path: Path) -> int:
 
 def _saved_in(path: Path, file: sqlite3.Connection, with_recording: bool) -> Saved:
     manifest, most = _manifest_in(path, file), _most_bytes(path)
-    report = _dated(report_in(_inflated(path, file, manifest, most), path), manifest)
+    report = _dated(report_in(bytes(_inflated(path, file, manifest, most)), path), manifest)
     if (RECORDING in manifest.members) != has_traffic(file):
         raise damaged(path)
     if not with_recording or RECORDING not in manifest.members:
@@ -294,24 +296,26 @@ def _saved_in(path: Path, file: sqlite3.Connection, with_recording: bool) -> Sav
     return Saved(path, report, recording)
 
 
-def _inflated(path: Path, file: sqlite3.Connection, manifest: Manifest, most: int) -> bytes:
+def _inflated(path: Path, file: sqlite3.Connection, manifest: Manifest, most: int) -> bytearray:
     """The report, with its checksum verified. Raises SavedError where it is damaged or too large."""
-    proof, inflating, parts, size = Proof(), zlib.decompressobj(), [], 0
+    proof, inflating, data = Proof(), zlib.decompressobj(), bytearray()
     for row in rows_in(file, (REPORT,)):
         _add(path, proof, row, most)
         (_, body) = row[1]
         if not isinstance(body, bytes):
             raise damaged(path)
-        parts.append(inflating.decompress(body, REPORT_BYTES + 1 - size))
-        size += len(parts[-1])
-        if size > REPORT_BYTES:
-            raise SavedError(
-                f"racwire did not open {path}: its report decompresses to over {REPORT_BYTES:,} bytes, more than "
-                "racwire saves. Ask the person who sent the file."
-            )
+        # In small parts: of large ones, the kernel clears the memory anew for each file of a fleet.
+        while part := inflating.decompress(body, _PART):
+            data += part
+            body = inflating.unconsumed_tail
+            if len(data) > REPORT_BYTES:
+                raise SavedError(
+                    f"racwire did not open {path}: its report decompresses to over {REPORT_BYTES:,} bytes, more than "
+                    "racwire saves. Ask the person who sent the file."
+                )
     if not inflating.eof or inflating.unused_data or manifest.members.get(REPORT) != proof.member:
         raise damaged(path)
-    return b"".join(parts)
+    return data
 
 
 def _add(path: Path, proof: Proof, row: Row, most: int) -> None:

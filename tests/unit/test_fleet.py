@@ -54,7 +54,7 @@ def history(*files: FileSummary, old_s: float | None = 2 * DAY_S) -> ClusterHist
 
 def fleet(*files: FileSummary, unread: tuple[UnreadFile, ...] = ()):
     of = [
-        PackedFile(f"{n}", FileIdentity(f.cluster, f.nodes, tuple(f.nics.items()), f.is_redacted), packed(f))
+        PackedFile(f"{n}", f.at, FileIdentity(f.cluster, f.nodes, tuple(f.nics.items()), f.is_redacted), packed(f))
         for n, f in enumerate(files)
     ]
     read = FilesRead(named=("d",), files=len(of), unread=unread)
@@ -188,3 +188,11 @@ def test_a_copy_counts_once_and_days_have_the_worst_of_their_files():
     (cluster,) = made.clusters
     assert (made.read.copies, cluster.files) == (1, 3)
     assert [(day.day[8:], day.status) for day in cluster.days] == [("28", Status.PASS), ("29", Status.FAIL)]
+
+
+def test_of_a_cluster_with_very_many_files_the_newest_are_considered(monkeypatch):
+    monkeypatch.setattr("checks.fleet.fleet_overview.MOST_OF_CLUSTER", 2)
+    made = fleet(told(0), told(2, finding()), told(1), told(3))
+    (cluster,) = made.clusters
+    assert (cluster.files, cluster.left_out, cluster.since.moment[:10]) == (2, 2, "2026-11-28")
+    assert "2 older files of it are not considered." in " ".join(remarks(cluster, made))

@@ -226,6 +226,7 @@ def test_without_a_place_for_an_index_every_file_is_read(files, tmp_path, capsys
 
 def test_json_and_page_have_all_and_escape_hostile_names(files, tmp_path, capsys):
     put(files, "evil.racwire", "well", 22, "<script>\x1b[31m\u202e")
+    (files / os.fsdecode(b"\xff\x1b[2J.racwire")).write_text("not one")
     main(["fleet", str(files), "--format", "json"])
     out = capsys.readouterr().out
     made = json.loads(out)

@@ -76,7 +76,7 @@ def run(args: argparse.Namespace) -> int:
         if not _is_there(path):
             raise UsageError(f"There is no {path}: name a saved file, or a directory of saved files.")
     fleet = _read(named, args, old_s)
-    if not fleet.clusters:
+    if not fleet.clusters and not fleet.read.unread:
         print_message(
             f"There is no saved file in {', '.join(args.paths)}; `racwire save FILE` writes one on a node of a cluster."
         )
@@ -101,6 +101,7 @@ def _read(named: Sequence[Path], args: argparse.Namespace, old_s: float | None) 
     """Read all files. Raises UsageError where there are too many, or the index that the operator names is none."""
     from checks.fleet.fleet_files import FleetFiles, TooManyFilesError
     from checks.fleet.fleet_overview import fleet_of
+    from checks.model.wording import counted
     from checks.run.versions import versions
     from tui.cli.progress import progress_line
 
@@ -110,6 +111,10 @@ def _read(named: Sequence[Path], args: argparse.Namespace, old_s: float | None) 
             files.read_all(lambda number, of: progress.alongside(f"{number:,} of {of:,} files read"))
         except TooManyFilesError as error:
             raise UsageError(str(error)) from None
+        except KeyboardInterrupt:
+            kept = "" if index is None else " The index has them: the next run goes on from there."
+            print_message(f"Interrupted after {counted(files.read.files, 'file')}.{kept}")
+            raise
     if files.why_no_index and not args.quiet:
         print_message(f"{files.why_no_index} Every file was read.")
     from datetime import datetime
