@@ -361,13 +361,11 @@ class KernelLine(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The last of these lines, as pasted."""
 
 
-class Pasted(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What was understood of one paste, all its outputs together."""
+class PastedFacts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What was understood of an output, or of all outputs of a paste together."""
 
     platform: DeviceSystem = DeviceSystem.UNKNOWN
-    """Of the first output that shows it."""
-    outputs: tuple[PastedOutput, ...] = ()
-    """What the paste has, in its order, each once. Empty: nothing was understood."""
+    """Of a paste, that of the first output that shows it."""
     ports: tuple[PortReading, ...] = ()
     macs: tuple[MacEntry, ...] = ()
     members: tuple[ChannelMember, ...] = ()
@@ -385,6 +383,13 @@ class Pasted(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The MTU of the whole switch, in bytes (`show system mtu` of IOS-XE)."""
     inside: dict[str, int] = msgspec.field(default_factory=dict)
     """Drops that a switch counts of no port, by name: of a forwarding engine, of its fabric."""
+
+
+class Pasted(PastedFacts, frozen=True, kw_only=True, omit_defaults=True):
+    """What was understood of one paste."""
+
+    outputs: tuple[PastedOutput, ...] = ()
+    """What the paste has, in its order, each once. Empty: nothing was understood."""
     notes: tuple[Note, ...] = ()
     not_understood: tuple[str, ...] = ()
     """Parts of the paste, as pasted but for control characters: kept as notes of the session."""

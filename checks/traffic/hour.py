@@ -38,8 +38,8 @@ def local_time(at: float) -> str:
 
 
 class Hour:
-    """The hour from `begin` on, in seconds since 1970, of one or more recordings of one cluster: each of a part of it,
-    or of another database. Samples that two recordings have change no rate."""
+    """The hour from `begin` on, in seconds since 1970, of one or more recordings of one cluster: each has a part of the
+    time, or another database. Samples that two recordings have change no rate."""
 
     def __init__(self, begin: float, recordings: Sequence[Recording]) -> None:
         """Read these recordings, at least one."""

@@ -20,32 +20,7 @@ from tests.fixtures.databases import (
     pings,
     transfers,
 )
-from tui.screens.database.lines import DatabaseFacts, page_of, sections_of
-from tui.screens.database.live_source import LiveFigures
-from tui.text.line import plain
-
-NOON = 1_763_640_000.0
-
-
-def lines_of(built, width=80, live=None, progress=""):
-    known = DatabaseFacts(built.database, built.activity, built.history, built, live or LiveFigures(), progress)
-    return page_of(sections_of(known, width), width)[0]
-
-
-def text_of(built, width=80, **more):
-    return plain(lines_of(built, width, **more))
-
-
-def part(text, title):
-    """Return the lines below that heading."""
-    lines = text.splitlines()
-    start = next(n for n, line in enumerate(lines) if line.startswith(f" {title}"))
-    end = next((n for n in range(start + 1, len(lines)) if not lines[n]), len(lines))
-    return lines[start:end]
-
-
-def row_of(text, title, name):
-    return next(line.split()[1:] for line in part(text, title) if line.split()[:1] == [name])
+from tests.unit.test_database_text import part, row_of, text_of
 
 
 def worst(check, built):

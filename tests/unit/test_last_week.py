@@ -88,16 +88,17 @@ SAME: Hours = {HOUR: {}, LAST: {}, BEFORE_LAST: {}}
         (SAME | {HOUR: {"blocks": 500}}, 3, "the load was not the same."),
         (SAME | {HOUR: {"blocks": 500, **LOSING}}, 1, "is worse than this hour of 2026-11-22 and 2026-11-15: blocks"),
         (SAME | {HOUR: {"mtu": 9000}}, 3, "rac1 eth1 MTU 1500 then, 9000 now; rac2 eth1 MTU 1500 then, 9000 now."),
-        (SAME | {HOUR: {"last": 50}}, 3, "cannot be told: less than half of it was sampled."),
+        (SAME | {HOUR: {"last": 50}}, 3, "in the weeks before: less than half of the hour was sampled."),
         (SAME | {HOUR: {"without": "rac2"}}, 3, "prod2 and rac2 not sampled now."),
         (SAME | {LAST: {"without": "rac2"}, HOUR: LOSING}, 1, "Not compared with 2026-11-22: prod2 and rac2 not"),
         ({HOUR: {}}, 3, "Not compared with 2026-11-22, 2026-11-15, 2026-11-08 and 2026-11-01: no samples."),
-        ({LAST: {}}, 3, "UNKNOWN - Whether 2026-11-29 13:00 to 14:00 is worse than in the weeks before "),
+        ({"2026-01-01T13": {}}, 3, "in the weeks before: no samples. | worse=0;;;0"),
+        ({LAST: {}}, 3, "UNKNOWN - It is not known whether 2026-11-29 13:00 to 14:00 is worse than "),
     ],
     ids=["none", "now", "then", "both", "the weeks disagree", "slow small pings", "busier CPUs", "one stray loss",
          "twice the load", "in each week", "twice the load and losses", "a holiday last week", "a holiday now",
          "less load and losses", "another MTU", "too short", "a node less now", "a node less then", "no week before",
-         "no hour"],
+         "no hour at all", "no hour"],
 )  # fmt: skip
 def test_only_worse_than_each_week_of_the_same_load_is_an_alarm(
     hours: Hours, code: int, text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -138,7 +139,7 @@ def test_a_recording_of_weeks_and_pieces_of_an_hour_are_the_same(
 def test_the_text_has_the_verdict_last(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     compared(tmp_path, SAME, capsys)
     assert main(["compare", "--last-week", str(tmp_path / f"{HOUR}.rec"), "--hour", HOUR]) == 3
-    assert capsys.readouterr().out.startswith("Whether 2026-11-29 13:00 to 14:00 is worse than in the weeks before ")
+    assert capsys.readouterr().out.startswith("It is not known whether 2026-11-29 13:00 to 14:00 is worse than ")
     assert main(["compare", "--last-week", str(tmp_path), "--hour", HOUR]) == 0
     first, *_, last = capsys.readouterr().out.splitlines()
     assert first == f"BEFORE   {LAST}.rec, recording, 2026-11-22 13:00:00, 3,600 s"

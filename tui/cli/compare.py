@@ -7,14 +7,12 @@ from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
 
+from tui.cli.check import NAGIOS
 from tui.cli.document import chosen_output, output_file
 from tui.cli.durations import seconds_of
 from tui.cli.errors import UsageError
 from tui.cli.option import declare
 from tui.cli.options import FORMAT, add_output_options
-
-NAGIOS = "nagios"
-"""The format of a plugin."""
 
 _EPILOG = """\
 BEFORE and AFTER are two recordings, two results of one kind of racwire

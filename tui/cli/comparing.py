@@ -20,7 +20,7 @@ from checks.traffic.compare.recorded_run import runs_of
 from checks.traffic.compare.run import ComparedRun, ImportProblem
 from checks.traffic.recording import Recording, RecordingError
 from checks.whole_files import OutputError, OutputFile, write_whole
-from tui.cli.compare import NAGIOS
+from tui.cli.check import NAGIOS
 from tui.cli.compare_text import comparison_text
 from tui.cli.document import Document, Handout
 from tui.cli.errors import UsageError

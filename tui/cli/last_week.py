@@ -41,8 +41,8 @@ def _time_of(text: str) -> float:
 
 
 def _recordings(place: Path, wanted: Sequence[float], files: ExitStack) -> list[tuple[tuple[float, float], Recording]]:
-    """Open the recordings with samples of the wanted hours, the first to begin first, each with the times of its first
-    and last sample. `files` closes them. Raises UsageError where there are no recordings."""
+    """Open the recordings with samples of the wanted hours, the oldest first, each with the times of its first and last
+    sample. `files` closes them. Raises UsageError where there are no recordings."""
     paths = sorted(place.glob("*.rec")) if place.is_dir() else [place]
     if not paths:
         raise UsageError(f"{place} has no recordings (*.rec): name the directory that `racwire record` writes to.")

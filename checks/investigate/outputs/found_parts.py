@@ -7,48 +7,17 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-import msgspec
-
 from checks.investigate.outputs.pasted_text import PasteBlock
-from checks.model.pasted import (
-    AclPlace,
-    CapturedFrame,
-    CaptureSummary,
-    ChannelMember,
-    DeviceSystem,
-    FilterRule,
-    KernelLine,
-    MacEntry,
-    NeighbourLine,
-    PastedOutput,
-    PortReading,
-    SwitchPair,
-    TreePort,
-)
+from checks.model.pasted import PastedFacts, PastedOutput
 
 
-class FoundPart(msgspec.Struct, frozen=True, kw_only=True):
+class FoundPart(PastedFacts, frozen=True, kw_only=True):
     """One output in a block. The device is that of the block."""
 
     output: PastedOutput
-    platform: DeviceSystem = DeviceSystem.UNKNOWN
     lines: frozenset[int] = frozenset()
     """The lines that belong to it, by their place in the block."""
     is_cut: bool = False
-    ports: tuple[PortReading, ...] = ()
-    macs: tuple[MacEntry, ...] = ()
-    members: tuple[ChannelMember, ...] = ()
-    pairs: tuple[SwitchPair, ...] = ()
-    trees: tuple[TreePort, ...] = ()
-    rules: tuple[FilterRule, ...] = ()
-    access_lists: tuple[FilterRule, ...] = ()
-    acl_places: tuple[AclPlace, ...] = ()
-    neighbours: tuple[NeighbourLine, ...] = ()
-    frames: tuple[CapturedFrame, ...] = ()
-    captures: tuple[CaptureSummary, ...] = ()
-    kernel: tuple[KernelLine, ...] = ()
-    inside: dict[str, int] = {}
-    system_mtu: int | None = None
 
 
 OutputParser = Callable[[PasteBlock], Iterator[FoundPart]]

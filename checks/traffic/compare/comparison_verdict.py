@@ -69,7 +69,7 @@ class Runs:
     same: ComparedRun | None = None
     stretch_s: float | None = None
     is_load_chosen: bool = True
-    """Whether somebody chose the load; users did otherwise, and it differs as much as any figure without a cause."""
+    """Whether the load was chosen; that of users differs as much as any figure without a cause."""
 
 
 def compare(runs: Sequence[Runs]) -> Comparison:

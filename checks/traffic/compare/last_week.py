@@ -1,6 +1,6 @@
 """Compares an hour with the same hour of the weeks before: an alarm where it is worse than each of them.
 
-Nobody chose the load of these hours, and no change lies between them:
+The load of these hours is that of users, and no change lies between them:
 
 1. Only the load of all instances has to be the same, give or take the noise of any figure. Small pings are no controls:
    slower ones are the alarm. What users asked for (transactions, CPU time) is neither better nor worse.
@@ -37,7 +37,7 @@ def compare_weeks(begin: float, hours: Mapping[float, Hour], stretch_s: float | 
     beginning. Raises RecordingError where a file is damaged."""
     runs, length_s = _runs(begin, hours, stretch_s)
     now = runs.get(begin)
-    why = _NO_SAMPLES if now is None else "" if _sampled(now) else "less than half of it was sampled"
+    why = _NO_SAMPLES if now is None else "" if _sampled(now) else "less than half of the hour was sampled"
     found: list[tuple[Week, Comparison | None]] = []
     for at in weeks_before(begin):
         then, reason, compared = runs.get(at), "", None
@@ -52,10 +52,12 @@ def compare_weeks(begin: float, hours: Mapping[float, Hour], stretch_s: float | 
 
 def _runs(begin: float, hours: Mapping[float, Hour], stretch_s: float | None) -> tuple[dict[float, ComparedRun], float]:
     """Return the hours as runs, and the seconds of their stretches. Nodes that one of them lacks have no sums in any:
-    then those with other nodes than now are read for themselves, and say so."""
+    then those with the nodes of now are read once more, without the others."""
+    if begin not in hours:
+        return {}, 0.0
     runs, length_s = runs_of([(hour.name, hour) for hour in hours.values()], stretch_s=stretch_s)
     found = dict(zip(hours, runs, strict=True))
-    like = {at: hours[at] for at, run in found.items() if begin in found and _sampled(run) == _sampled(found[begin])}
+    like = {at: hours[at] for at, run in found.items() if _sampled(run) == _sampled(found[begin])}
     if like and len(like) < len(hours):
         again, length_s = runs_of([(hour.name, hour) for hour in like.values()], stretch_s=stretch_s)
         found |= dict(zip(like, again, strict=True))
@@ -63,7 +65,7 @@ def _runs(begin: float, hours: Mapping[float, Hour], stretch_s: float | None) ->
 
 
 def _of_users(run: ComparedRun) -> ComparedRun:
-    """Return a run of which nobody chose the load."""
+    """Return a run whose load is that of users."""
 
     def measured(metric: Measured) -> Measured:
         is_asked_for = metric.group == CPU or metric.better is Better.HIGHER
@@ -145,7 +147,7 @@ def _summary(begin: float, why: str, weeks: Sequence[Week], comparison: Comparis
     hour = f"{moment(local_time(begin))} to {local_time(begin + HOUR_S)[11:16]}"
     days = listed([_day(week) for week in weeks if not week.left_out])
     if not days:
-        yield f"Whether {hour} is worse than in the weeks before cannot be told{f': {why}' if why else ''}."
+        yield f"It is not known whether {hour} is worse than in the weeks before{f': {why}' if why else ''}."
     elif worse := comparison.having(ComparisonVerdict.WORSE):
         yield f"{hour} is worse than this hour of {days}: {named_changes(worse)}."
     else:
