@@ -122,7 +122,8 @@ def _lines(args: argparse.Namespace) -> list[str]:
     elif name.lower() in terms():
         lines = []
     else:
-        raise UsageError(_unknown(name, [*explainable(args), *terms(), *(word for one in PLATFORMS for word in one.aliases)]))
+        aliases = (word for one in PLATFORMS for word in one.aliases)
+        raise UsageError(_unknown(name, [*explainable(args), *terms(), *aliases]))
     if meaning := terms().get((name or "").lower()):
         lines = [*_term(meaning), *([""] if lines else []), *lines]
     return [*map(sanitize_lines, lines)]
