@@ -177,25 +177,27 @@ class SessionState:
         self, entry: SuspectEntry, choice: StepChoice, left: Left, ranked: Sequence[Offer], offered: Offered,
         confirms: Suspect | None = None,
     ) -> Question | None:  # fmt: skip
-        best = ranked[0]
-        if best.step.by is By.HANDS and (proof := self._proof(entry, best.step)):
-            best = Offer(proof, 0.0, opens=best.step)
+        offers: dict[str, Offer] = {}
+        for offer in ranked:
+            first = self._before_hands(entry, offer)
+            offers.setdefault(first.step.key, first)
+        best, *others = offers.values()
         return Question(
             number=len(self._answers) + 1,
             entry=entry,
             standing=_standing(choice, left),
             best=best,
-            others=tuple(ranked[1:]),
+            others=tuple(others),
             not_offered=offered.withheld,
             confirms=confirms,
         )
 
-    def _proof(self, entry: SuspectEntry, step: SessionStep) -> SessionStep | None:
+    def _before_hands(self, entry: SuspectEntry, offer: Offer) -> Offer:
         """Return the step that proves that another network carries the nodes that hands shall touch, unless it was
-        answered just now."""
-        made = self._carrying(entry, step)
+        answered just now; any other step as it is."""
+        made = self._carrying(entry, offer.step) if offer.step.by is By.HANDS else None
         if made is None:
-            return None
+            return offer
         last = self._answers[-1] if self._answers else None
         is_fresh = (
             last is not None
@@ -203,7 +205,7 @@ class SessionState:
             and last.said is StepSaid.DONE
             and all(one is Fared.NONE_LOST for one in last.fared)
         )
-        return None if is_fresh else made
+        return offer if is_fresh else Offer(made, 0.0, opens=offer.step)
 
     def _carrying(self, entry: SuspectEntry, step: SessionStep) -> SessionStep | None:
         found = scenes(entry, self._memory.cluster, self._answers)

@@ -11,15 +11,16 @@ from collections.abc import Callable
 LEFT_OUT = "..."
 """It stands for one or several words that were left out."""
 _KNOWN = """
-    a all an and aos aos-cx apic arista arista-networks arubaos aruba brocade build by c catalyst cisco communications
-    compiled copyright corporation cumulus cx dcs debian dell emc enterasys enterprise eos ethernet exos extreme feature
-    force10 foundry foundry-networks generic gnu gnu/linux hewlett hewlett-packard hp hpe huawei inc ios ios-xe iosxe
-    junos juniper kernel l2 l3 lacp linux lts mellanox mlnx-os modular networking networks nexus nvidia nx-os
-    nx-os(tm) on onyx operating oracle os os10 os9 packard platform practice procurve quidway racwire real red hat
-    redhat release reserved rights rom ruckus running s-series k-series series server smartfabric smp software solaris sonic
-    support switch switches system systems tac technical technologies time tm ubuntu ucs uek version vmware versatile
-    vrp with x86_64 aarch64 xe date application amazon ec2 oraclecloud.com none default string not specified no asset
-    tag unknown empty microsoft corporation google true false port uplink downlink trunk vpc mlag lag peer-link
+    a all an and aos aos-cx apic arista arista-networks arubaos aruba brocade build by c catalyst cisco
+    communications compiled copyright corporation cumulus cx dcs debian dell emc enterasys enterprise eos ethernet
+    exos extreme feature force10 foundry foundry-networks generic gnu gnu/linux hewlett hewlett-packard hp hpe
+    huawei inc ios ios-xe iosxe junos juniper kernel l2 l3 lacp linux lts mellanox mlnx-os modular networking
+    networks nexus nvidia nx-os nx-os(tm) on onyx operating oracle os os10 os9 packard platform practice procurve
+    quidway racwire real red hat redhat release reserved rights rom ruckus running s-series k-series series server
+    smartfabric smp software solaris sonic support switch switches system systems tac technical technologies time tm
+    ubuntu ucs uek version vmware versatile vrp with x86_64 aarch64 xe date application amazon ec2 oraclecloud.com
+    none default string not specified no asset tag unknown empty microsoft corporation google true false port uplink
+    downlink trunk vpc mlag lag peer-link
     """
 _WORDS = frozenset(_KNOWN.split())
 _VERSION = re.compile(

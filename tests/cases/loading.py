@@ -18,7 +18,8 @@ from _pytest.mark import ParameterSet
 from checks.model.finding import PROBLEMS, Finding, Status
 from checks.model.hypothesis import Certainty, Hypothesis
 from checks.model.report import Report, exit_code
-from tests.cases.making import Make, Table, several
+from tests.cases.making import Make
+from tests.cases.path_parts import Table, several
 
 DIRECTORY = Path(__file__).parent
 

@@ -126,7 +126,9 @@ def test_a_step_that_is_not_possible_here_is_never_asked_again():
 
 def test_hands_are_asked_for_after_the_other_network_was_proved_to_carry_the_nodes_just_now():
     session, hands = begun(CABLE)
+    assert not any(offer.step.by is By.HANDS for offer in session.question().others)
     session = until(session, hands, "carries")
+    assert session.question().best.opens.by is By.HANDS
     proof = session.question().best.step
     assert proof.by is By.ITSELF
     assert proof.place.networks == (NET1,)

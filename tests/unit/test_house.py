@@ -9,22 +9,17 @@ import ast
 import re
 import tomllib
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
 
 import pytest
 
 from checks.model.command_effect import effect_of
 from checks.model.effect import Effect
 from checks.model.facts import Thresholds
-from docs.generate.source_texts import source_tree
+from tests.support.source_modules import PACKAGES, ROOT, importers, imports, modules
 from tests.support.text_read_back import read_back
 from tui.cli.main import COMMANDS
-
-ROOT = Path(__file__).parents[2]
-PACKAGES = {"checks": ROOT / "checks", "tui": ROOT / "tui", "racwire_lab": ROOT / "lab" / "racwire_lab"}
 
 MOST_LINES = 400
 FEWEST_CODE_LINES = 60
@@ -71,93 +66,6 @@ COMMAND = re.compile(
     rf"(?!show |with )(racwire ({'|'.join(COMMANDS)})|(?!racwire)[a-z./$][\w./$-]+|ALTER|CREATE|DROP|GRANT|SELECT) "
 )
 """The start of a text that can be a command; `show` and `with` start sentences, too."""
-
-
-@dataclass(frozen=True)
-class Module:
-    """A module of the product or of the practice cluster."""
-
-    name: str
-    path: Path
-    tree: ast.Module
-    nodes: Sequence[ast.AST]
-    """All nodes of the tree: most rules look at each, and a walk takes longer than a look."""
-    text: str
-    code_lines: int
-
-    @property
-    def lines(self) -> int:
-        return self.text.count("\n")
-
-    @property
-    def package(self) -> str:
-        return self.name if self.path.stem == "__init__" else self.name.rpartition(".")[0]
-
-
-@cache
-def modules() -> dict[str, Module]:
-    return {module.name: module for module in _modules()}
-
-
-def _modules() -> Iterator[Module]:
-    for package, directory in PACKAGES.items():
-        for path in sorted(directory.rglob("*.py")):
-            parts = path.relative_to(directory).with_suffix("").parts
-            name = ".".join((package, *(part for part in parts if part != "__init__")))
-            text = path.read_text(encoding="utf-8")
-            tree = source_tree(path)
-            nodes = [*ast.walk(tree)]
-            yield Module(name, path, tree, nodes, text, len(_code_lines(text, nodes)))
-
-
-def _code_lines(text: str, nodes: Sequence[ast.AST]) -> set[int]:
-    """Numbers of the lines that are neither blank nor a comment nor part of a docstring."""
-    prose: set[int] = set()
-    for node in nodes:
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
-            prose.update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
-    lines = enumerate(text.splitlines(), 1)
-    return {n for n, line in lines if n not in prose and line.strip() and not line.strip().startswith("#")}
-
-
-@cache
-def imports() -> dict[str, set[str]]:
-    """The modules that each one imports."""
-    return {module.name: set(_imports_of(module)) - {module.name} for module in modules().values()}
-
-
-def _imports_of(module: Module) -> Iterator[str]:
-    """The modules that one imports, inside functions too; not what only the type checker reads."""
-    for node in _executed(module.tree):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names if alias.name in modules())
-        elif isinstance(node, ast.ImportFrom):
-            base = node.module or ""
-            if node.level:
-                above = module.package.split(".")
-                base = ".".join((*above[: len(above) - node.level + 1], *([node.module] if node.module else ())))
-            for alias in node.names:
-                if f"{base}.{alias.name}" in modules():
-                    yield f"{base}.{alias.name}"
-                elif base in modules():
-                    yield base
-
-
-def _executed(tree: ast.AST) -> Iterator[ast.AST]:
-    for node in ast.iter_child_nodes(tree):
-        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
-            continue
-        yield node
-        yield from _executed(node)
-
-
-@cache
-def importers() -> dict[str, set[str]]:
-    found: dict[str, set[str]] = defaultdict(set)
-    for module, imported_modules in imports().items():
-        for imported in imported_modules:
-            found[imported].add(module)
-    return found
 
 
 def too_long() -> Iterator[str]:
@@ -429,40 +337,6 @@ def test_the_code_keeps_the_house_rules(name: str) -> None:
 )
 def test_a_chosen_status_is_seen(line: str, is_choice: bool) -> None:
     assert any(_chosen_statuses(ast.parse(line))) is is_choice
-
-
-@pytest.mark.parametrize(
-    "decides",
-    [
-        'if gap.reason.startswith("rac2"): pass',
-        'if " is down: " in gap.reason: pass',
-        'if "DANGER" not in alarm.sentence.upper(): pass',
-        'why = gap.reason\n    node = why.partition(" ")[0]',
-        "for line in finding.seen:\n        _PATH.match(line)",
-        'found = [line for line in finding.because if "rac2" in line]',
-        'node, _, name = place.where.partition(" on ")',
-        "return title in shown",
-        'return reason.rpartition(": ")',
-    ],
-)
-def test_a_sentence_that_decides_is_found(decides: str) -> None:
-    assert [name for name, _ in read_back(ast.parse(f"def planted(gap, title, reason):\n    {decides}"))] == ["planted"]
-
-
-@pytest.mark.parametrize(
-    "shows",
-    [
-        'return gap.reason.rstrip(".") + "."',
-        'return finding.title.removesuffix(".")',
-        "return finding.title.split()",
-        'return finding.title in (headline, "other")',
-        "return loss.what in PROBES",
-        'return name.startswith("eth")',
-        "return gap.cause in causes",
-    ],
-)
-def test_a_sentence_that_is_shown_is_not(shows: str) -> None:
-    assert not [*read_back(ast.parse(f"def planted(gap, finding, name):\n    {shows}"))]
 
 
 def test_each_reader_of_text_that_is_named_reads_one() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from checks.investigate.answering import Advance, excluded_of, left_of
-from checks.model.investigation import SessionStep
+from checks.model.investigation import SessionStep, StepSaid
 from checks.model.wording import counted
 from checks.report.session_words import after_text, ending_text, outcome_text
 from checks.report.step_words import step_about, step_title
@@ -72,7 +72,7 @@ def _advance_lines(advance: Advance, width: int) -> Iterator[Line]:
     yield from hanging([("Result  ", "label")], outcome_text(record.answers[-1], on), width)
     if advance.excluded:
         yield from hanging([("Gone    ", "label")], f"{suspects_in_short(advance.excluded, on)}.", width)
-    elif not advance.endings:
+    elif not advance.endings and record.answers[-1].said is StepSaid.DONE:
         yield from hanging([("Gone    ", "label")], "nothing: all that was left can do that.", width, "faint")
     for ending in advance.endings:
         yield from hanging([("End     ", "label")], ending_text(ending), width, "title")
