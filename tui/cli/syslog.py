@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from checks.model.settings_telling import SyslogSettings
+from checks.model.settings_reporting import SyslogSettings
 from checks.report.syslog import SyslogMessage, octets, of_event
 
 if TYPE_CHECKING:
