@@ -74,8 +74,8 @@ class EvidenceSource:
 def load_or_run(
     args: argparse.Namespace, settings: Settings, *, record_s: float | None = None
 ) -> Iterator[EvidenceSource]:
-    """Run the checks that the arguments select, and send its message to syslog where the settings want it, or open a saved file
-    (`--from`).
+    """Run the checks that the arguments select, or open a saved file (`--from`). Where the settings want it, a run is
+    reported to syslog.
 
     `record_s`: seconds of traffic to record at least; a saved file then includes its traffic. None: no traffic.
     Raises UsageError where the checks cannot be run or the file cannot be opened.

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Syslog:
-    """The socket of the daemon; each message opens it anew, since a daemon that was restarted has another one."""
+    """The socket of the daemon. Each message connects again: a daemon that was restarted has another socket."""
 
     def __init__(self, settings: SyslogSettings, report: Callable[[str], None]) -> None:
         """`report` prints a sentence: once, where a message could not be sent."""
