@@ -8,11 +8,11 @@ import msgspec
 from msgspec import Meta
 
 from checks.model.facts import Thresholds
-from checks.model.settings_telling import LogSettings, Section, SyslogSettings
+from checks.model.settings_reporting import LogSettings, SettingsSection, SyslogSettings
 from checks.model.settings_waivers import Waivers
 
 
-class ClusterSettings(Section, frozen=True):
+class ClusterSettings(SettingsSection, frozen=True):
     """The cluster. Needed only where Clusterware cannot be queried."""
 
     grid_home: Annotated[
@@ -46,7 +46,7 @@ class ClusterSettings(Section, frozen=True):
     ] = False
 
 
-class SshSettings(Section, frozen=True):
+class SshSettings(SettingsSection, frozen=True):
     """The connections to peers: through the system's ssh with its configuration, without a password prompt."""
 
     config_file: Annotated[
@@ -84,7 +84,7 @@ class SshSettings(Section, frozen=True):
     ] = 10.0
 
 
-class ProbeSettings(Section, frozen=True):
+class ProbeSettings(SettingsSection, frozen=True):
     """The packets that racwire sends over the private networks, and never over a public one."""
 
     packets: Annotated[
@@ -124,7 +124,7 @@ class ProbeSettings(Section, frozen=True):
     ] = 12
 
 
-class SamplingSettings(Section, frozen=True):
+class SamplingSettings(SettingsSection, frozen=True):
     """The two readings of counters: racwire judges the growth between them, never the totals."""
 
     interval_s: Annotated[
@@ -145,7 +145,7 @@ class SamplingSettings(Section, frozen=True):
     ] = 5.0
 
 
-class TrafficSettings(Section, frozen=True):
+class TrafficSettings(SettingsSection, frozen=True):
     """The live samples of the Traffic and Database screens, of `racwire watch` and of `racwire record`."""
 
     interval_s: Annotated[
@@ -184,7 +184,7 @@ class TrafficSettings(Section, frozen=True):
     ] = 10
 
 
-class ConsoleSettings(Section, frozen=True):
+class ConsoleSettings(SettingsSection, frozen=True):
     """The appearance and operation of the console."""
 
     mouse: Annotated[
@@ -225,7 +225,7 @@ class ConsoleSettings(Section, frozen=True):
     ] = 20_000
 
 
-class ChangeSettings(Section, frozen=True):
+class ChangeSettings(SettingsSection, frozen=True):
     """The safe change of the MTU."""
 
     directory: Annotated[
@@ -260,7 +260,7 @@ class ChangeSettings(Section, frozen=True):
     ] = 600
 
 
-class DatabaseSettings(Section, frozen=True):
+class DatabaseSettings(SettingsSection, frozen=True):
     """The database. Never write the password here: use the prompt, $RACWIRE_DB_PASSWORD, a 0600 file, or a wallet."""
 
     connect: Annotated[
@@ -343,7 +343,7 @@ class ThresholdSettings(
         return Thresholds(**msgspec.structs.asdict(self))
 
 
-class MeasureSettings(Section, frozen=True):
+class MeasureSettings(SettingsSection, frozen=True):
     """The measurements that send load (`racwire measure`, `racwire drill`)."""
 
     loaded_cpu_percent: Annotated[
@@ -355,7 +355,7 @@ class MeasureSettings(Section, frozen=True):
     ] = 80.0
 
 
-class InvestigateSettings(Section, frozen=True):
+class InvestigateSettings(SettingsSection, frozen=True):
     """The budget of one session of guided troubleshooting (`racwire investigate`), or of one `racwire check --deep`."""
 
     seconds: Annotated[
@@ -371,7 +371,7 @@ class InvestigateSettings(Section, frozen=True):
     ] = 20_000
 
 
-class Settings(Section, frozen=True):
+class Settings(SettingsSection, frozen=True):
     """All settings."""
 
     cluster: ClusterSettings = ClusterSettings()

@@ -14,10 +14,10 @@ import msgspec
 
 from checks.model.cluster_event import ClusterEvent
 from checks.model.exit_codes import ExitCode
-from checks.model.finding import PROBLEMS, Status
+from checks.model.finding import PROBLEMS
 from checks.model.report import Report, exit_code
 from checks.model.sanitize import sanitize
-from checks.model.settings_telling import SyslogSettings
+from checks.model.settings_reporting import SyslogSettings
 from checks.report.causes import cause_entries
 from checks.report.event_text import change
 from checks.report.nagios import summary_line
@@ -25,8 +25,9 @@ from checks.report.nagios import summary_line
 _NAME = "racwire"
 _FACILITIES = {"user": 1, "daemon": 3, **{f"local{number}": 16 + number for number in range(8)}}
 ERROR, WARNING, NOTICE, INFORMATIONAL = 3, 4, 5, 6
-_SEVERITIES = {Status.FAIL: ERROR, Status.WARN: WARNING, Status.UNKNOWN: WARNING}
-_STATUSES = {ExitCode.PASS: Status.PASS, ExitCode.WARNINGS: Status.WARN, ExitCode.FAILURES: Status.FAIL}
+_SEVERITIES = {"FAIL": ERROR, "WARN": WARNING, "UNKNOWN": WARNING}
+"""By the name of a status."""
+_STATUSES = {ExitCode.PASS: "PASS", ExitCode.WARNINGS: "WARN", ExitCode.FAILURES: "FAIL"}
 _MOST_OCTETS = 2048
 """What every receiver should accept (RFC 5424, 6.1)."""
 _BOM = b"\xef\xbb\xbf"
@@ -48,10 +49,10 @@ class SyslogMessage(msgspec.Struct, frozen=True):
 def of_run(report: Report) -> SyslogMessage:
     """Return the message of a run: its status, its first cause, its exit code."""
     code = exit_code(report)
-    status = _STATUSES.get(code, Status.UNKNOWN)
+    status = _STATUSES.get(code, "UNKNOWN")
     codes = list(dict.fromkeys(cause.cause for entry in cause_entries(report) for cause in entry.causes))
     counts = {one.lower(): str(report.count(one)) for one in sorted(PROBLEMS, key=lambda one: one.gravity)}
-    fields = {"status": status.value, "exit": str(int(code)), "causes": " ".join(codes), **counts}
+    fields = {"status": status, "exit": str(int(code)), "causes": " ".join(codes), **counts}
     more = {"seconds": f"{report.duration_s:.1f}", "node": report.cluster.local_node, "version": report.racwire_version}
     severity = _SEVERITIES.get(status, INFORMATIONAL)
     return SyslogMessage(codes[0] if codes else "run", severity, summary_line(report), fields | more)
@@ -59,7 +60,7 @@ def of_run(report: Report) -> SyslogMessage:
 
 def of_event(state: str, event: ClusterEvent, now: float) -> SyslogMessage:
     """Return the message of an event that starts, continues, ends, was once, or lasts when the command ends."""
-    severity = NOTICE if state == "ends" else _SEVERITIES.get(event.status, NOTICE)
+    severity = NOTICE if state == "ends" else _SEVERITIES.get(event.status.value, NOTICE)
     fields = {
         "status": event.status.value,
         "state": state,

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from checks.model.journal import Journal
-from checks.model.settings_telling import LogSettings
+from checks.model.settings_reporting import LogSettings
 from tui.cli.log_file import LogFile
 from tui.cli.main import main
 from tui.cli.narration import narrated, off_screen

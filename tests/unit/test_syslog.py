@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from checks.model.settings import Settings
-from checks.model.settings_telling import SyslogSettings
+from checks.model.settings_reporting import SyslogSettings
 from checks.report.syslog import ERROR, NOTICE, SyslogMessage, octets, of_event
 from checks.traffic.header import header_now, still_unknown
 from checks.traffic.recorder import Recorder
@@ -149,7 +149,7 @@ def test_a_run_is_one_message_and_a_saved_file_none(
     assert capsys.readouterr() == ("", "")
     saved = Path(__file__).parents[1] / "golden" / "v0_2_0" / "faults.racwire"
     assert main(["check", "--syslog", "--from", str(saved)]) == 64
-    assert "--syslog tells of a run" in capsys.readouterr().err
+    assert "--syslog reports a run" in capsys.readouterr().err
     monkeypatch.setenv("RACWIRE_SYSLOG_SEND", "true")
     main(["check", "rp-filter", "-q", "--from", str(saved)])
     daemon.setblocking(False)

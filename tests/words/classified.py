@@ -103,7 +103,7 @@ DATA = frozenset(
     allowed_vlans chain channel class_mtus cleared destinations device forwarding_vlans hook inside last link_port
     named nics_in nics_out policer_drop_bytes policer_drops protocols queue_drop_bytes queue_drops strange_macs
     tree trunks vlan
-    declared excluded forms losses pasted
+    declared excluded fields forms losses pasted socket
     """.split()  # noqa: SIM905
 )
 """Codes, names, addresses, times, commands, and values of other programs."""

@@ -11,14 +11,14 @@ from tui.cli.errors import UsageError
 from tui.cli.option import declare
 from tui.cli.options import (
     FORMAT,
-    SYSLOG,
     add_check_options,
     add_evidence_options,
     add_output_options,
     add_quiet_option,
     add_selection_options,
+    add_syslog_option,
 )
-from tui.cli.streams import exit_past_hung_threads, print_message
+from tui.cli.streams import exit_past_hung_threads
 
 if TYPE_CHECKING:
     from checks.model.settings import Settings
@@ -66,7 +66,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     declare(output, (FORMAT._replace(choices=("text", "json", NAGIOS)),))
     add_output_options(output)
     add_quiet_option(output, "print no progress; no text either where all checks pass")
-    declare(output, (SYSLOG,))
+    add_syslog_option(output)
     add_evidence_options(parser).add_argument(
         "--max-age", metavar="TIME", help="refuse evidence that is older than TIME, such as 2h: exit code 64"
     )
@@ -89,20 +89,14 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
     from checks.report.age import is_within, state_for_screen
     from checks.report.json_report import to_json
     from checks.report.nagios import nagios, plugin_code
-    from checks.report.syslog import of_run
     from tui.cli.load_or_run import load_or_run
-    from tui.cli.syslog import Syslog
     from tui.cli.text_report import text_report
 
     output = chosen_output(args)
     if args.deep and args.from_file:
         raise UsageError("--deep sends packets, and a saved file has no cluster: leave --deep or --from out.")
-    if hasattr(args, "syslog") and args.from_file:
-        raise UsageError("--syslog tells of a run, and a saved file has none: leave --syslog or --from out.")
     with load_or_run(args, settings) as found:
         report = found.evidence.report
-        if settings.syslog.send and not args.from_file:
-            Syslog(settings.syslog, print_message).send(of_run(report))
         if args.max_age and not is_within(report, seconds_of(args.max_age, "--max-age")):
             raise UsageError(f"{args.from_file} is {state_for_screen(report)}: older than {args.max_age}.")
         code: int = exit_code(report)

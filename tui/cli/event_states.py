@@ -1,4 +1,4 @@
-"""The events of a watch as they change: each start, continuation and end is told once."""
+"""The events of a watch as they change: each start, each continuation and each end is passed on once."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Tell = Callable[[str, ClusterEvent, float], None]
 
 _LOOK_EVERY_S = 0.25
 _TOGETHER_S = 0.3
-"""Seconds in which the nodes and instances of one round deliver: what they show is told as one change."""
+"""Seconds in which the nodes and instances of one round deliver: what they show is one change."""
 _CODES = {
     Status.FAIL: ExitCode.FAILURES,
     Status.UNKNOWN: ExitCode.COULD_NOT_TELL,
@@ -30,7 +30,7 @@ _CODES = {
 
 
 class EventStates:
-    """Tells the events of a watch as they change. Items come from one thread."""
+    """Passes on the events of a watch as they change. Items come from one thread."""
 
     def __init__(self, watch: EventWatch, tell: Tell) -> None:
         self.watch = watch

@@ -19,6 +19,7 @@ from checks.model.report import Report
 from checks.model.settings import Settings
 from checks.model.wording import listed
 from checks.report.report_evidence import Evidence
+from checks.report.syslog import of_run
 from checks.run.check_discovery import discover
 from checks.run.engine import Engine
 from checks.run.stored_measurements import newest_measurements
@@ -40,6 +41,7 @@ from tui.cli.progress import progress_line
 from tui.cli.scratch import ScratchDirectory
 from tui.cli.short_recording import ShortRecording
 from tui.cli.streams import print_message
+from tui.cli.syslog import Syslog
 
 if TYPE_CHECKING:
     from checks.saved import Saved
@@ -72,17 +74,22 @@ class EvidenceSource:
 def load_or_run(
     args: argparse.Namespace, settings: Settings, *, record_s: float | None = None
 ) -> Iterator[EvidenceSource]:
-    """Run the checks that the arguments select, or open a saved file (`--from`).
+    """Run the checks that the arguments select, or open a saved file (`--from`). Where the settings want it, a run is
+    reported to syslog.
 
     `record_s`: seconds of traffic to record at least; a saved file then includes its traffic. None: no traffic.
     Raises UsageError where the checks cannot be run or the file cannot be opened.
     """
+    if hasattr(args, "syslog") and args.from_file:
+        raise UsageError("--syslog reports a run, and a saved file has none: leave --syslog or --from out.")
     _check_mapping(args)
     source = _saved(args, settings, record_s is not None) if args.from_file else _live(args, settings, record_s)
     with source as (report, recording):
         evidence = Evidence(report, recording)
         output = _redacted(evidence, args.redaction_map) if args.redact else evidence
         has_names = output.report.is_redacted and not report.is_redacted
+        if settings.syslog.send and not args.from_file:
+            Syslog(settings.syslog, print_message).send(of_run(output.report))
         yield EvidenceSource(output, recording.path if recording else None, has_names)
 
 

@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 LIMIT = 10_000_000
-"""Bytes of a log file; with more, it becomes FILE.1 in place of the one before, and a new file begins."""
+"""Bytes of a log file; with more, it becomes FILE.1 in place of the one before, and racwire starts a new file."""
 
 
 def log_path(state_directory: Path) -> Path:

@@ -103,7 +103,7 @@ COMMANDS = {
 _QUICK = frozenset({"measure", "drill"})
 """Commands with heartbeats, which must not be late."""
 _NO_PAGER = "--no-pager"
-"""Stands before or after a command."""
+"""Written before or after a command."""
 _OF_THE_CONSOLE = frozenset({"--lab", "--ascii", "--no-mouse"})
 """Arguments that select no command, and no help of the commands."""
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from checks.model.journal import Entry, Journal, now
 from checks.model.sanitize import sanitize
-from checks.model.settings_telling import LogSettings
+from checks.model.settings_reporting import LogSettings
 from tui import __version__
 from tui.cli.errors import UsageError
 from tui.cli.log_file import LogFile

@@ -253,6 +253,11 @@ def add_quiet_option(options: argparse._ActionsContainer, help: str = "print no 
     options.add_argument("-q", "--quiet", action="store_true", help=help)
 
 
+def add_syslog_option(options: argparse._ActionsContainer) -> None:
+    """Add `--syslog`."""
+    declare(options, (SYSLOG,))
+
+
 def add_live_options(options: argparse.ArgumentParser, file_help: str, nargs: str | None = None) -> None:
     """Add the options that `record` and `watch` share; `file_help` is the help of their FILE."""
     options.add_argument("file", metavar="FILE", nargs=nargs, help=file_help)
@@ -267,7 +272,7 @@ def add_live_options(options: argparse.ArgumentParser, file_help: str, nargs: st
     samples.add_argument(
         "-q", "--quiet", action="store_true", help="print only errors on stderr, and what --probe sends"
     )
-    declare(samples, (SYSLOG,))
+    add_syslog_option(samples)
     add_cluster_options(options)
     add_database_options(options)
 

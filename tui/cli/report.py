@@ -15,6 +15,7 @@ from tui.cli.options import (
     add_quiet_option,
     add_record_option,
     add_selection_options,
+    add_syslog_option,
 )
 from tui.cli.report_formats import FORMATS, Format, chosen_format, refuse_terminal
 from tui.cli.streams import exit_past_hung_threads, print_message
@@ -58,6 +59,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_output_options(output)
     add_record_option(output, "HTML")
     add_quiet_option(output)
+    add_syslog_option(output)
     add_evidence_options(parser)
     add_check_options(parser)
 

@@ -15,6 +15,7 @@ from tui.cli.options import (
     add_quiet_option,
     add_record_option,
     add_selection_options,
+    add_syslog_option,
 )
 from tui.cli.streams import exit_past_hung_threads
 
@@ -51,6 +52,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_record_option(output, "FILE")
     output.add_argument("--recording", metavar="REC", help="put the recording REC into FILE instead of a new one")
     add_quiet_option(output)
+    add_syslog_option(output)
     add_selection_options(parser)
     add_evidence_options(parser)
     add_check_options(parser)

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from checks.model.settings_telling import SyslogSettings
+from checks.model.settings_reporting import SyslogSettings
 from checks.report.syslog import SyslogMessage, octets, of_event
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Syslog:
-    """The socket of the daemon; each message opens it anew, since a daemon that was restarted has another one."""
+    """The socket of the daemon. Each message connects again: a daemon that was restarted has another socket."""
 
     def __init__(self, settings: SyslogSettings, report: Callable[[str], None]) -> None:
         """`report` prints a sentence: once, where a message could not be sent."""

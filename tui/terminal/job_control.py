@@ -36,7 +36,7 @@ def is_in_foreground(terminal: int) -> bool:
 
 def is_in_background(terminal: int) -> bool:
     """Return whether another process group has the terminal; False where it is not the one that controls racwire, or
-    is lost: the kernel then stops nobody."""
+    is lost: the kernel then stops no process."""
     with suppress(OSError):
         return os.tcgetpgrp(terminal) != os.getpgrp()
     return False

@@ -1,4 +1,4 @@
-"""The settings for what racwire tells of its work: to a log and to syslog."""
+"""The settings for what racwire reports of its work: in a log and to syslog."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import msgspec
 from msgspec import Meta
 
 
-class Section(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class SettingsSection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A table of the settings file."""
 
 
-class LogSettings(Section, frozen=True):
-    """What racwire tells of its own work: each command, file, query and probe, its seconds and its bytes."""
+class LogSettings(SettingsSection, frozen=True):
+    """What racwire reports of its own work: each command, file, query and probe, its seconds and its bytes."""
 
     verbose: Annotated[bool, Meta(description="Whether racwire prints it on stderr. The console does not.")] = False
     file: Annotated[
@@ -26,8 +26,9 @@ class LogSettings(Section, frozen=True):
     ] = ""
 
 
-class SyslogSettings(Section, frozen=True):
-    """The messages to syslog: of a run by `check`, of events by `watch` and `record`. racwire sends none by itself."""
+class SyslogSettings(SettingsSection, frozen=True):
+    """The messages to syslog on this node: of the runs of `check`, `save` and `report`, and of the events that `watch`
+    and `record` see."""
 
     send: Annotated[bool, Meta(description="Whether racwire sends messages to syslog.")] = False
     socket: Annotated[
