@@ -87,7 +87,6 @@ def _lines(args: argparse.Namespace) -> list[str]:
     from checks.predict.platforms import PLATFORMS, platform_named
     from checks.predict.topics import TOPICS
     from tui.cli.explain_causes import cause_page, causes, causes_in, fate_page
-    from tui.cli.main import COMMANDS
 
     found, kinds = _checks_and_kinds()
     name = args.what
@@ -121,7 +120,7 @@ def _lines(args: argparse.Namespace) -> list[str]:
             lines += _hypervisor_page(key, hypervisor)
     else:
         aliases = (word for one in PLATFORMS for word in one.aliases)
-        raise UsageError(_unknown(name, [*explainable(args), *aliases, *COMMANDS]))
+        raise UsageError(_unknown(name, [*explainable(args), *aliases, *getattr(args, "all_commands", ())]))
     return [*map(sanitize_lines, lines)]
 
 
