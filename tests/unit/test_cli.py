@@ -368,6 +368,13 @@ def test_a_wrong_option_of_a_measurement_is_named(words, named, capsys):
         (["check", "df-pnig"], "There is no check 'df-pnig'; did you mean df-ping?"),
         (["check", "--formt", "json"], "check takes no --formt; did you mean --format?"),
         (["check", "--pasword=secret"], "check takes no --pasword; did you mean --password-file?"),
+        (["help", "chekc"], "There is no check, code or kind of switch 'chekc'; did you mean check?"),
+        (["plan", "mesure"], "There is no check 'mesure'; did you mean measure?"),
+        (["change", "new", "rp-fliter"], "racwire plans no change of the kind 'rp-fliter'; did you mean rp-filter?"),
+        (
+            ["change", "new", "--switch", "nexus-900"],
+            "--switch, --hypervisor, --host: racwire does not know the kind of switch nexus-900. Did you mean nexus-9000?",
+        ),
         (["help", "jmubo"], "There is no check, code or kind of switch 'jmubo'; did you mean jumbo?"),
     ],
 )

@@ -21,6 +21,7 @@ from typing import Any
 import pytest
 from trove_classifiers import classifiers, deprecated_classifiers
 
+from docs.share.completion import SHELLS
 from tui import __version__
 
 ROOT = Path(__file__).parents[2]
@@ -100,7 +101,11 @@ def names(requirements: list[str]) -> set[str]:
 
 
 def test_the_wheel_of_racwire_has_its_entry_and_all_of_checks_and_tui_and_nothing_else(racwire: Built) -> None:
-    inside = {name for name in racwire.in_wheel() if ".dist-info/" not in name}
+    installed = [name for name in racwire.in_wheel() if ".dist-info/" not in name]
+    shared = {name for name in installed if name.startswith(f"racwire-{__version__}.data/data/share/")}
+    names = {name.partition("/data/share/")[2] for name in shared}
+    assert {*SHELLS.values(), "man/man1/racwire.1", "man/man1/racwire-lab-break.1"} <= names
+    inside = {*installed} - shared
     assert inside == {"racwire.py", *files_below(ROOT / "checks", ROOT / "tui", base=ROOT)}
     assert {PurePosixPath(name).suffix for name in inside} >= {".py", ".sql", ".j2", ".css", ".tcss", ".typed"}
     assert f"racwire-{__version__}.dist-info/licenses/LICENSE" in racwire.in_wheel()
@@ -215,6 +220,16 @@ def test_make_wheels_refuses_a_wheel_that_oracle_linux_8_cannot_use(
     )
     assert done.returncode == (1 if refused else 0), done.stderr
     assert refused in done.stderr
+
+
+def test_make_wheels_says_which_machines_have_none(tmp_path: Path) -> None:
+    argv = ["sh", ".ci/wheels", str(tmp_path), "3.12", "s390x"]
+    done = subprocess.run(argv, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr.startswith(
+        "racwire has no wheels for s390x: those of msgspec, oracledb and psutil are for x86_64 "
+    )
+    assert not [*tmp_path.iterdir()]
 
 
 class TestInstalledWithoutTheLab:

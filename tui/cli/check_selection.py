@@ -14,7 +14,7 @@ from tui.cli.errors import UsageError
 def choose(found: Checks, requested: list[str], skipped: list[str], words: Sequence[str] = ()) -> list[Check]:
     """The selected checks, in the order of `found`; those of a run where `requested` is empty.
 
-    `words` may stand in the place of checks, and be meant: the message about an unknown check proposes them too.
+    The message about an unknown check also proposes `words`, which the command takes as well.
     Raises UsageError for an unknown check, and where no check is left.
     """
     _refuse_unknown((*requested, *skipped), [c.id for c in found.every] + [b.name for b in found.broken], words)

@@ -89,7 +89,6 @@ def _lines(args: argparse.Namespace) -> list[str]:
     from checks.predict.platforms import PLATFORMS, platform_named
     from checks.predict.topics import TOPICS
     from tui.cli.explain_causes import cause_page, causes, causes_in, fate_page
-    from tui.cli.main import COMMANDS
 
     found, kinds = _checks_and_kinds()
     name = args.what
@@ -127,7 +126,7 @@ def _lines(args: argparse.Namespace) -> list[str]:
         lines = []
     else:
         aliases = (word for one in PLATFORMS for word in one.aliases)
-        raise UsageError(_unknown(name, [*explainable(args), *terms(), *aliases, *COMMANDS]))
+        raise UsageError(_unknown(name, [*explainable(args), *terms(), *aliases, *getattr(args, "all_commands", ())]))
     if meaning := terms().get((name or "").lower()):
         lines = [*_term(meaning), *([""] if lines else []), *lines]
     return [*map(sanitize_lines, lines)]

@@ -171,6 +171,7 @@ def _add_commands(parser: argparse.ArgumentParser, argv: Sequence[str]) -> None:
             add_help=not command.has_own_help,
         )
         if name in argv:
+            command_parser.set_defaults(all_commands=(*COMMANDS,))  # `help` explains them too, by `explain`
             with suppress(UsageError):  # raised once more when the command is run
                 _module(command).add_options(command_parser)
 
