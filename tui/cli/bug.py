@@ -13,8 +13,10 @@ import re
 import shutil
 import sys
 import sysconfig
+import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_type_hints
@@ -62,6 +64,16 @@ def run(args: argparse.Namespace) -> int:
     return Handout("text", text.encode, lambda _: text, ".txt").deliver(output, 0)
 
 
+_wrapped = partial(
+    textwrap.wrap,
+    width=80,
+    initial_indent="  ",
+    subsequent_indent="  ",
+    break_long_words=False,
+    break_on_hyphens=False,
+)
+
+
 def bug_text(words: Sequence[str] = (), settings_file: str | None = None) -> str:
     """Return the text for a command line that failed. What cannot be found out is named as such."""
     parts: dict[str, Callable[[], Iterator[str]]] = {
@@ -72,13 +84,13 @@ def bug_text(words: Sequence[str] = (), settings_file: str | None = None) -> str
         "Settings that are not the default": lambda: _settings(settings_file, os.environ),
         "Where to send it": _where_to,
     }
-    lines = ["What happened, and what did you expect? (Write it here, without names of your site.)", ""]
+    lines = ["What happened, and what did you expect? (Write it here, without names.)", ""]
     for title, part in parts.items():
         try:
             found = [*part()]
         except Exception as error:  # the report of a fault must not fail by the same fault
             found = [f"not found out: {_known_error(type(error).__name__)}"]
-        lines += [title, *(f"  {line}" for line in found), ""]
+        lines += [title, *(shown for line in found for shown in _wrapped(line)), ""]
     return "\n".join(lines[:-1]) + "\n"
 
 
@@ -269,5 +281,6 @@ def _where_to() -> Iterator[str]:
         yield "This copy of racwire names no place for reports: send it to those from whom you have racwire."
     else:
         yield issues
-    yield "If the report needs the evidence: `racwire save --redact bug.racwire`, with pseudonyms for names and"
-    yield "addresses; look through it before you send it. A hole in security: SECURITY.md says how to report it."
+    yield "Evidence, if it is needed: `racwire save --redact bug.racwire` has pseudonyms; review it before you send it."
+    yield "A hole in security: SECURITY.md says how to report it."
+    yield "A hole in security: SECURITY.md says how to report it."
