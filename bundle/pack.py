@@ -3,7 +3,7 @@
     TREE/bin/python3.13 -I bundle/pack.py TREE UNXZ RUN VERSION EPOCH
 
 The archive has `unxz`, a program, and `files`, an xz archive of the tree: an xz archive is much smaller than one of
-gzip (17 instead of 25 MB), and a node without xz can unpack it. EPOCH is the time of every file in it.
+gzip (by a third), and a node without xz can unpack it. EPOCH is the time of every file in it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 
 HEADER = Path(__file__).with_name("header.sh")
 _MB = 1_000_000
-_FILTERS = [{"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME, "dict_size": 32 << 20}]
+_FILTERS = [{"id": lzma.FILTER_LZMA2, "preset": 6, "dict_size": 32 << 20}]
 """Unpacking needs `dict_size` bytes of the node's memory."""
 
 

@@ -96,8 +96,8 @@ def _compile(tree: Path) -> None:
         path.chmod(0o755 if path.is_dir() or (executable and path.parent.name == "bin") else 0o644)
     subprocess.run(
         [
-            tree / "bin/python3.13", "-s", "-P", "-m", "compileall", "-q", "--invalidation-mode", "unchecked-hash",
-            "-s", tree, "-p", "/racwire", tree / "lib",
+            tree / "bin/python3.13", "-B", "-s", "-P", "-m", "compileall", "-f", "-q",
+            "--invalidation-mode", "unchecked-hash", "-s", tree, "-p", "/racwire", tree / "lib",
         ],
         check=True, env={"PYTHONHASHSEED": "0"},
     )  # fmt: skip
