@@ -127,7 +127,7 @@ class FleetFiles:
         told = told or unpacked(body)
         identity = FileIdentity(told.cluster, told.nodes, tuple(sorted(told.nics.items())), told.is_redacted)
         identity = self._identities.setdefault(identity, identity)
-        self.files.append(PackedFile(_printable(path), told.at, identity, body))
+        self.files.append(PackedFile(_printable(path), told.at, told.digest, identity, body))
         self._count(files=1)
 
     def _add_unread(self, path: Path, reason: str) -> None:

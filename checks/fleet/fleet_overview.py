@@ -28,6 +28,8 @@ class PackedFile(NamedTuple):
     path: str
     at: float
     """The moment that it describes, in seconds since 1970."""
+    digest: str
+    """Of its report; copies have the same."""
     identity: FileIdentity
     body: bytes
 
@@ -99,12 +101,11 @@ def fleet_of(
     clusters: list[ClusterHistory] = []
     copies = 0
     for numbers in clusters_of([file.identity for file in files]):
-        newest = sorted(numbers, key=lambda number: files[number].at)[-MOST_OF_CLUSTER:]
-        of_cluster = [SavedFile(files[number].path, unpacked(files[number].body)) for number in newest]
-        alone = {file.summary.digest: file for file in sorted(of_cluster, key=lambda file: file.path, reverse=True)}
-        copies += len(of_cluster) - len(alone)
-        left_out = len(numbers) - len(newest)
-        clusters.append(history_of([*alone.values()], now.timestamp(), old_s, left_out))
+        alone = {files[number].digest: number for number in reversed(numbers)}
+        ordered = sorted(alone.values(), key=lambda number: files[number].at)
+        newest = [SavedFile(files[n].path, unpacked(files[n].body)) for n in ordered[-MOST_OF_CLUSTER:]]
+        copies += len(numbers) - len(alone)
+        clusters.append(history_of(newest, now.timestamp(), old_s, len(ordered) - len(newest)))
     return Fleet(
         racwire_version=racwire_version,
         at=now.isoformat(timespec="seconds"),

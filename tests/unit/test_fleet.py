@@ -54,7 +54,9 @@ def history(*files: FileSummary, old_s: float | None = 2 * DAY_S) -> ClusterHist
 
 def fleet(*files: FileSummary, unread: tuple[UnreadFile, ...] = ()):
     of = [
-        PackedFile(f"{n}", f.at, FileIdentity(f.cluster, f.nodes, tuple(f.nics.items()), f.is_redacted), packed(f))
+        PackedFile(
+            f"{n}", f.at, f.digest, FileIdentity(f.cluster, f.nodes, tuple(f.nics.items()), f.is_redacted), packed(f)
+        )
         for n, f in enumerate(files)
     ]
     read = FilesRead(named=("d",), files=len(of), unread=unread)

@@ -43,7 +43,7 @@ failures, 3 not known, or a file could not be read; 64 usage; 130 interrupted.""
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
-    parser.description = "Show many clusters by their saved files: worst first, cause, since when, what changed."
+    parser.description = "Show many clusters by their saved files: the worst first, cause, since when."
     parser.epilog = _EPILOG
     which = parser.add_argument_group("which files")
     which.add_argument("paths", nargs="+", metavar="PATH", help="saved files, or directories of them")
