@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import msgspec
 
+from checks.fleet.cluster_history import ClusterHistory, SavedFile, history_of
 from checks.fleet.file_summary import unpacked
-from checks.fleet.history import ClusterHistory, SavedFile, history_of
 from checks.fleet.same_cluster import FileIdentity, clusters_of
 from checks.model.exit_codes import ExitCode
 from checks.model.finding import Status

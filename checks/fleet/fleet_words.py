@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from checks.fleet.cluster_history import ClusterHistory, Since
 from checks.fleet.fleet_overview import Fleet
-from checks.fleet.history import ClusterHistory, Since
 from checks.model.finding import Status
 from checks.model.shell_command import shell
 from checks.model.wording import counted, few, lasting

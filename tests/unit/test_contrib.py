@@ -15,7 +15,9 @@ from checks.report.openmetrics import METRICS
 CONTRIB = Path(__file__).parents[2] / "contrib"
 
 
-@pytest.mark.parametrize("name", ["prometheus/racwire.rules.yml", "prometheus/racwire-fleet.rules.yml", "grafana/racwire.json"])
+@pytest.mark.parametrize(
+    "name", ["prometheus/racwire.rules.yml", "prometheus/racwire-fleet.rules.yml", "grafana/racwire.json"]
+)
 def test_each_metric_and_each_label_that_is_read_is_written(name: str) -> None:
     text = (CONTRIB / name).read_text()
     named = set(re.findall(r"\bracwire_\w+", text))

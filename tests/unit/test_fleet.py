@@ -6,10 +6,10 @@ from datetime import UTC, datetime
 
 import pytest
 
+from checks.fleet.cluster_history import ClusterHistory, SavedFile, history_of
 from checks.fleet.file_summary import FileSummary, Problem, packed
 from checks.fleet.fleet_overview import FilesRead, PackedFile, UnreadFile, exit_code, fleet_of
 from checks.fleet.fleet_words import headline, remarks
-from checks.fleet.history import ClusterHistory, SavedFile, history_of
 from checks.fleet.same_cluster import FileIdentity, clusters_of
 from checks.model.finding import Finding, Status, Waived
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from datetime import date, timedelta
 from typing import TextIO
 
+from checks.fleet.cluster_history import DAYS, ClusterHistory
 from checks.fleet.fleet_overview import Fleet
 from checks.fleet.fleet_words import age, cause, commands_of, notes, remarks, since, title
-from checks.fleet.history import DAYS, ClusterHistory
 from checks.model.finding import Status
 from checks.model.wording import few
 from checks.report.age import time_text
