@@ -50,7 +50,7 @@ class FleetFiles:
         """Why the index is not used any more, in a sentence; empty while it is."""
 
     def read_all(self, seen: Callable[[int, int], None]) -> None:
-        """Read all files. Blocking. `seen` is told how many files were read, of how many. Raises TooManyFilesError."""
+        """Read all files. Blocking. `seen` gets the number of files read, and of all. Raises TooManyFilesError."""
         found = [*self._found()]
         for number, one in enumerate(found, 1):
             self._read(one)

@@ -113,7 +113,7 @@ class FleetIndex:
             self._waiting = []
 
     def _opened(self, *, is_named: bool) -> sqlite3.Connection:
-        """Open the file; make it anew where it is no index of this racwire. Raises IndexFileError, OSError and
+        """Open the file; make it again where it is no index of this racwire. Raises IndexFileError, OSError and
         sqlite3.Error."""
         if self._path.exists() and self._path.stat().st_size:
             found, is_index = connect(self._path, "rw"), False

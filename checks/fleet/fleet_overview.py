@@ -19,7 +19,7 @@ from checks.model.sanitize import json_escaped
 
 SCHEMA = "racwire-fleet/1"
 MOST_OF_CLUSTER = 1000
-"""Most files of a cluster whose history is told, the newest ones: of one each hour, those of six weeks."""
+"""Most files in the history of a cluster, the newest ones: of one each hour, those of six weeks."""
 
 
 class PackedFile(NamedTuple):

@@ -21,7 +21,7 @@ _STATUS, _AGE, _SINCE, _FILES = 8, 13, 12, 6
 _SHORTEST, _LONGEST = 8, 32
 """Columns of the name of a cluster."""
 _BESIDE = 60
-"""Columns from which the cause stands beside the row, and not below it."""
+"""Columns from which the cause is beside the row, and not below it."""
 _NO_FILE = "."
 _MOST_UNREAD = 20
 """Most files that could not be read of which the text says why."""
