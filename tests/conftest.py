@@ -32,11 +32,8 @@ def pytest_configure() -> None:
     os.environ.pop("COLUMNS", None)  # pytest's own output sets it, and texts in a pipe obey it
     for name in ("LC_ALL", "LC_CTYPE"):  # texts obey the locale
         os.environ.pop(name, None)
-    for name in (
-        "XDG_STATE_HOME",
-        "XDG_CONFIG_HOME",
-        "XDG_CACHE_HOME",
-    ):  # tests expect the directories below HOME, or set their own
+    # tests expect the directories below HOME, or set their own
+    for name in ("XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"):
         os.environ.pop(name, None)
     os.environ["LANG"] = "C.UTF-8"
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

@@ -146,7 +146,7 @@ def _moment(report: Report) -> tuple[float, str, bool]:
 
 
 def _status(report: Report) -> Status:
-    """The worst that is so at the moment; UNKNOWN where the run was interrupted before it found worse, or looked at
+    """The worst that is so at the moment; UNKNOWN where the run was interrupted before it found worse, or examined
     nothing."""
     now = {status for status in statuses_now(report) if status in PROBLEMS}
     if report.interrupted or all(f.status is Status.SKIPPED for f in report.findings):

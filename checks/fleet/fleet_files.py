@@ -50,7 +50,7 @@ class FleetFiles:
         """Why the index is not used any more, in a sentence; empty while it is."""
 
     def read_all(self, seen: Callable[[int, int], None]) -> None:
-        """Read all files. Blocking. `seen` is told how many files were read, of how many. Raises TooManyFilesError."""
+        """Read all files. Blocking. `seen` gets the number of files read, and of all. Raises TooManyFilesError."""
         found = [*self._found()]
         for number, one in enumerate(found, 1):
             self._read(one)
@@ -127,7 +127,7 @@ class FleetFiles:
         told = told or unpacked(body)
         identity = FileIdentity(told.cluster, told.nodes, tuple(sorted(told.nics.items())), told.is_redacted)
         identity = self._identities.setdefault(identity, identity)
-        self.files.append(PackedFile(_printable(path), told.at, identity, body))
+        self.files.append(PackedFile(_printable(path), told.at, told.digest, identity, body))
         self._count(files=1)
 
     def _add_unread(self, path: Path, reason: str) -> None:

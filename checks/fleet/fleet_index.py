@@ -52,7 +52,7 @@ class FleetIndex:
         Blocking. Raises IndexFileError where it cannot be used.
         """
         self._path = path
-        self._waiting = 0
+        self._waiting: list[tuple[bytes, str, int, bytes]] = []
         self._today = int(time.time() // _DAY_S)
         try:
             trusted_target(path)
@@ -70,29 +70,30 @@ class FleetIndex:
             row = self._file.execute(wanted, (os.fsencode(path),)).fetchone()
             if row is None or row[0] != _stamp(status) or not isinstance(row[2], bytes):
                 return None
-            if row[1] != self._today:
-                self._write("UPDATE files SET used = ? WHERE path = ?", (self._today, os.fsencode(path)))
         except sqlite3.Error as error:
             raise self._unusable(error) from None
+        if row[1] != self._today:
+            self.keep(path, status, row[2])
         return row[2]
 
     def keep(self, path: Path, status: os.stat_result, body: bytes) -> None:
         """Keep what is in a file. Raises IndexFileError."""
-        try:
-            values = (os.fsencode(path), _stamp(status), self._today, body)
-            self._write("INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?)", values)
-        except sqlite3.Error as error:
-            raise self._unusable(error) from None
+        self._waiting.append((os.fsencode(path), _stamp(status), self._today, body))
+        if len(self._waiting) >= _EACH:
+            try:
+                self._write()
+            except sqlite3.Error as error:
+                raise self._unusable(error) from None
 
     def close(self) -> None:
         """Keep the index within its limits, and close it. May be called twice."""
         with contextlib.suppress(sqlite3.Error):
+            self._write()
             self._file.execute("DELETE FROM files WHERE used < ?", (self._today - MOST_DAYS,))
             self._file.execute(
                 "DELETE FROM files WHERE path IN (SELECT path FROM files ORDER BY used DESC LIMIT -1 OFFSET ?)",
                 (MOST_ROWS,),
             )
-            self._file.commit()
         self._file.close()
 
     def __enter__(self) -> Self:
@@ -103,27 +104,28 @@ class FleetIndex:
     ) -> None:
         self.close()
 
-    def _write(self, statement: str, values: tuple[object, ...]) -> None:
-        if not self._file.in_transaction:
+    def _write(self) -> None:
+        """Write what waits, in a moment: another run may use the index, too. Raises sqlite3.Error."""
+        if self._waiting:
             self._file.execute("BEGIN IMMEDIATE")
-        self._file.execute(statement, values)
-        self._waiting += 1
-        if self._waiting >= _EACH:
+            self._file.executemany("INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?)", self._waiting)
             self._file.commit()
-            self._waiting = 0
+            self._waiting = []
 
     def _opened(self, *, is_named: bool) -> sqlite3.Connection:
-        """Open the file; make it anew where it is no index of this racwire. Raises IndexFileError, OSError and
+        """Open the file; make it again where it is no index of this racwire. Raises IndexFileError, OSError and
         sqlite3.Error."""
         if self._path.exists() and self._path.stat().st_size:
-            found, is_index = None, False
-            with contextlib.suppress(sqlite3.DatabaseError):
-                found = connect(self._path, "rw")
+            found, is_index = connect(self._path, "rw"), False
+            try:
                 is_index = found.execute("PRAGMA application_id").fetchone() == (_ID,)
                 if is_index and _made_here(found):
                     return found
-            if found is not None:
-                found.close()
+            except sqlite3.DatabaseError as error:
+                if error.sqlite_errorcode == sqlite3.SQLITE_BUSY:
+                    found.close()
+                    raise
+            found.close()
             if is_named and not is_index:
                 raise IndexFileError(f"{self._path} is no index of racwire; name another file.")
             self._path.unlink()

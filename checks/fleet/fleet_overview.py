@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import msgspec
 
+from checks.fleet.cluster_history import ClusterHistory, SavedFile, history_of
 from checks.fleet.file_summary import unpacked
-from checks.fleet.history import ClusterHistory, SavedFile, history_of
 from checks.fleet.same_cluster import FileIdentity, clusters_of
 from checks.model.exit_codes import ExitCode
 from checks.model.finding import Status
@@ -19,7 +19,7 @@ from checks.model.sanitize import json_escaped
 
 SCHEMA = "racwire-fleet/1"
 MOST_OF_CLUSTER = 1000
-"""Most files of a cluster whose history is told, the newest ones: of one each hour, those of six weeks."""
+"""Most files in the history of a cluster, the newest ones: of one each hour, those of six weeks."""
 
 
 class PackedFile(NamedTuple):
@@ -28,6 +28,8 @@ class PackedFile(NamedTuple):
     path: str
     at: float
     """The moment that it describes, in seconds since 1970."""
+    digest: str
+    """Of its report; copies have the same."""
     identity: FileIdentity
     body: bytes
 
@@ -99,12 +101,11 @@ def fleet_of(
     clusters: list[ClusterHistory] = []
     copies = 0
     for numbers in clusters_of([file.identity for file in files]):
-        newest = sorted(numbers, key=lambda number: files[number].at)[-MOST_OF_CLUSTER:]
-        of_cluster = [SavedFile(files[number].path, unpacked(files[number].body)) for number in newest]
-        alone = {file.summary.digest: file for file in sorted(of_cluster, key=lambda file: file.path, reverse=True)}
-        copies += len(of_cluster) - len(alone)
-        left_out = len(numbers) - len(newest)
-        clusters.append(history_of([*alone.values()], now.timestamp(), old_s, left_out))
+        alone = {files[number].digest: number for number in reversed(numbers)}
+        ordered = sorted(alone.values(), key=lambda number: files[number].at)
+        newest = [SavedFile(files[n].path, unpacked(files[n].body)) for n in ordered[-MOST_OF_CLUSTER:]]
+        copies += len(numbers) - len(alone)
+        clusters.append(history_of(newest, now.timestamp(), old_s, len(ordered) - len(newest)))
     return Fleet(
         racwire_version=racwire_version,
         at=now.isoformat(timespec="seconds"),

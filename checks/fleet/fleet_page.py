@@ -7,9 +7,9 @@ from datetime import date, timedelta
 
 from markupsafe import Markup
 
+from checks.fleet.cluster_history import DAYS, ClusterHistory
 from checks.fleet.fleet_overview import Fleet, clusters_by_day
 from checks.fleet.fleet_words import age, cause, commands_of, headline, notes, remarks, since, title
-from checks.fleet.history import DAYS, ClusterHistory
 from checks.model.finding import Status
 from checks.model.wording import counted
 from checks.report import svg

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from checks.fleet.cluster_history import ClusterHistory, Since
 from checks.fleet.fleet_overview import Fleet
-from checks.fleet.history import ClusterHistory, Since
 from checks.model.finding import Status
 from checks.model.shell_command import shell
 from checks.model.wording import counted, few, lasting
@@ -58,7 +58,7 @@ def cause(headline: str, causes: str) -> str:
 
 
 def since(known: Since) -> str:
-    """Return the time since when it is so: `2026-11-20 14:02:31 +01:00`, and what is not known about it."""
+    """Return since when it holds: `2026-11-20 14:02:31 +01:00`, and what is not known about it."""
     doubts = [", or before: it is the oldest file that was read"] if known.is_oldest else []
     if known.not_known:
         doubts.append(f"; {counted(known.not_known, 'file')} since then could not tell")
@@ -66,7 +66,7 @@ def since(known: Since) -> str:
 
 
 def stands(cluster: ClusterHistory) -> str:
-    """Return as of when the newest file is, and since when it is so."""
+    """Return as of when the newest file is, and since when it holds."""
     return f"As of {time_text(cluster.moment)}, since {since(cluster.since)}."
 
 
@@ -87,7 +87,7 @@ def remarks(cluster: ClusterHistory, fleet: Fleet) -> Iterator[str]:
     for lost in cluster.lost[:_NAMED]:
         yield (
             f"Not known any more: {lost.title.rstrip('.')} ({lost.code}, {lost.status} as of "
-            f"{time_text(lost.moment)}); no later file has looked there."
+            f"{time_text(lost.moment)}); no later file has examined that place."
         )
     if more := max(0, len(cluster.lost) - _NAMED):
         yield f"Nor is it known of {counted(more, 'other problem')} of earlier files."
@@ -114,10 +114,10 @@ def _doubts(cluster: ClusterHistory, fleet: Fleet) -> Iterator[str]:
         yield "Its names are pseudonyms: files of two senders can have equal ones."
     if cluster.racwire_version != fleet.racwire_version:
         anew = shell("racwire open {file}", file=cluster.path)
-        yield f"Judged by racwire {cluster.racwire_version} then; `{anew}` judges anew."
+        yield f"Judged by racwire {cluster.racwire_version} then; `{anew}` judges again."
     if cluster.left_out:
         verb = "is" if cluster.left_out == 1 else "are"
-        yield f"{counted(cluster.left_out, 'older file')} of it {verb} not considered."
+        yield f"{counted(cluster.left_out, 'older file')} {verb} not considered."
     if not cluster.is_verified:
         yield "Its newest file is a report as JSON, which has no checksum."
 

@@ -1,6 +1,6 @@
 """Which saved files are of one cluster: by the addresses of its NICs first, then by its name and its nodes.
 
-A file says no identity of its cluster. A NIC of a node tells it for sure: also where the cluster has another name now,
+A file says no identity of its cluster. A NIC of a node identifies it: also where the cluster has another name now,
 and where two clusters have one name and nodes of equal names. A run that could not read a node has none of its NICs;
 there the name of the cluster and of a node decide, where no NIC contradicts.
 """

@@ -6,10 +6,10 @@ from datetime import UTC, datetime
 
 import pytest
 
+from checks.fleet.cluster_history import ClusterHistory, SavedFile, history_of
 from checks.fleet.file_summary import FileSummary, Problem, packed
 from checks.fleet.fleet_overview import FilesRead, PackedFile, UnreadFile, exit_code, fleet_of
 from checks.fleet.fleet_words import headline, remarks
-from checks.fleet.history import ClusterHistory, SavedFile, history_of
 from checks.fleet.same_cluster import FileIdentity, clusters_of
 from checks.model.finding import Finding, Status, Waived
 
@@ -54,7 +54,9 @@ def history(*files: FileSummary, old_s: float | None = 2 * DAY_S) -> ClusterHist
 
 def fleet(*files: FileSummary, unread: tuple[UnreadFile, ...] = ()):
     of = [
-        PackedFile(f"{n}", f.at, FileIdentity(f.cluster, f.nodes, tuple(f.nics.items()), f.is_redacted), packed(f))
+        PackedFile(
+            f"{n}", f.at, f.digest, FileIdentity(f.cluster, f.nodes, tuple(f.nics.items()), f.is_redacted), packed(f)
+        )
         for n, f in enumerate(files)
     ]
     read = FilesRead(named=("d",), files=len(of), unread=unread)
@@ -173,7 +175,7 @@ def test_the_exit_code_is_that_of_the_worst_newest_file(made, code):
         ([told(1, cluster="before", nics={"rac1": ("a",)}), told(0, nics={"rac1": ("a",)})], "Its name was before"),
         ([told(0, nics={"rac1": ("a",)}), told(0, nics={"rac1": ("b",)}, digest="b")], "Other clusters have this name"),
         ([told(0, is_redacted=True)], "Its names are pseudonyms"),
-        ([told(0, racwire_version="0.1.0")], "Judged by racwire 0.1.0 then; `racwire open 0` judges anew."),
+        ([told(0, racwire_version="0.1.0")], "Judged by racwire 0.1.0 then; `racwire open 0` judges again."),
         ([told(0, interrupted=True)], "was interrupted"),
         ([told(0, unread=("rac2",))], "rac2 could not be read."),
     ],
@@ -195,4 +197,4 @@ def test_of_a_cluster_with_very_many_files_the_newest_are_considered(monkeypatch
     made = fleet(told(0), told(2, finding()), told(1), told(3))
     (cluster,) = made.clusters
     assert (cluster.files, cluster.left_out, cluster.since.moment[:10]) == (2, 2, "2026-11-28")
-    assert "2 older files of it are not considered." in " ".join(remarks(cluster, made))
+    assert "2 older files are not considered." in " ".join(remarks(cluster, made))

@@ -23,11 +23,11 @@ APART = (
 
 WORDS = frozenset(
     """
-    against although_loaded as_of at_load attest attest_asks attestation background because cautions change
+    against although_loaded as_of at_load attest attest_asks attestation background because cautions change changed
     clause clean comparison consequence depends_on disturbed expected extent formula formulas goal harm headline
     how if_rolled_back incident inputs journal_remarks legend login_warning measured moment needed no_return
     note notes noun only_ipv4 open other_platform outage paragraphs peak predicted problem purpose question
-    reasons remarks risk rows seen sentence sign stopped summary tells_apart text title warnings what when where
+    reasons remarks risk rows seen sentence sign stands stopped summary tells_apart text title warnings what when where
     price rights suspects then why why_fail why_warn worse
     """.split()  # noqa: SIM905
 )
@@ -104,6 +104,7 @@ DATA = frozenset(
     named nics_in nics_out policer_drop_bytes policer_drops protocols queue_drop_bytes queue_drops strange_macs
     tree trunks vlan
     declared excluded fields forms losses pasted socket
+    day digest names_before ran
     """.split()  # noqa: SIM905
 )
 """Codes, names, addresses, times, commands, and values of other programs."""

@@ -26,7 +26,7 @@ _EPILOG = """\
 PATH is a saved file (`racwire save`), a report as JSON, or a directory of them;
 the directories in it are searched, too. racwire reads what each file says, as
 it was judged then; `racwire open FILE` judges a file again.
-What no file has looked at since is not known any more: that is no better than
+What no file has examined since is not known any more: that is no better than
 what it was. The same holds for a cluster whose newest file is old.
 The index in ~/.cache/racwire has what was in each file, so that the next run
 reads only new ones. Nothing is written where the files are.
@@ -43,7 +43,7 @@ failures, 3 not known, or a file could not be read; 64 usage; 130 interrupted.""
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
-    parser.description = "Show many clusters by their saved files: worst first, cause, since when, what changed."
+    parser.description = "Show many clusters by their saved files: the worst first, cause, since when."
     parser.epilog = _EPILOG
     which = parser.add_argument_group("which files")
     which.add_argument("paths", nargs="+", metavar="PATH", help="saved files, or directories of them")
@@ -52,7 +52,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--old",
         default="2d",
         metavar="TIME",
-        help="age from which a newest file tells nothing of the present: 36h, 8d, never (default 2d)",
+        help="age from which a newest file says nothing of the present: 36h, 8d, never (default 2d)",
     )
     index = which.add_mutually_exclusive_group()
     index.add_argument("--index", metavar="FILE", help="use this index (default: in ~/.cache/racwire)")

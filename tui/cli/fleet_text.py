@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from datetime import date, timedelta
 from typing import TextIO
 
+from checks.fleet.cluster_history import DAYS, ClusterHistory
 from checks.fleet.fleet_overview import Fleet
 from checks.fleet.fleet_words import age, cause, commands_of, notes, remarks, since, title
-from checks.fleet.history import DAYS, ClusterHistory
 from checks.model.finding import Status
 from checks.model.wording import few
 from checks.report.age import time_text
@@ -21,7 +21,7 @@ _STATUS, _AGE, _SINCE, _FILES = 8, 13, 12, 6
 _SHORTEST, _LONGEST = 8, 32
 """Columns of the name of a cluster."""
 _BESIDE = 60
-"""Columns from which the cause stands beside the row, and not below it."""
+"""Columns from which the cause is beside the row, and not below it."""
 _NO_FILE = "."
 _MOST_UNREAD = 20
 """Most files that could not be read of which the text says why."""

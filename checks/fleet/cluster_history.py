@@ -49,7 +49,7 @@ class HistoryLine(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LostProblem(msgspec.Struct, frozen=True, kw_only=True):
-    """A fault of an earlier file, of which no later one looked at its place again."""
+    """A fault of an earlier file, whose place no later one examined again."""
 
     title: str
     code: str
@@ -184,7 +184,7 @@ def _gravity(status: Status) -> int:
 
 
 class _Look:
-    """What a file says, and what it looked at."""
+    """What a file says, and what its run examined."""
 
     def __init__(self, told: FileSummary) -> None:
         self.told = told
@@ -199,11 +199,11 @@ class _Look:
         self.problems = [f for f in told.findings if f.status is not Status.SKIPPED]
 
     def knows(self, finding: Finding, made_by: _Look) -> bool:
-        """Whether it looked at the place of a finding of another file."""
+        """Whether its run examined the place of a finding of another file."""
         return self.coverage.ran(finding.check) and self.coverage.sees(finding, made_by.coverage)
 
     def has(self, problem: Problem) -> bool:
-        """Whether it has a problem: a cause of the same kind at the same place, or a part of it."""
+        """Whether it has a problem: a cause of the same kind at the same place, or at a part of that place."""
         if problem.causes:
             return any(
                 one.is_known and one.causes == problem.causes and _meets(one.shown_by, problem.shown_by)
@@ -212,7 +212,7 @@ class _Look:
         return self.has_finding(problem.shown_by)
 
     def has_finding(self, finding: Finding) -> bool:
-        """Whether it has a finding of that kind at the same place, or a part of it."""
+        """Whether it has a finding of that kind at the same place, or at a part of that place."""
         return any(
             (f.check, f.code) == (finding.check, finding.code)
             and (f.status is Status.UNKNOWN) is (finding.status is Status.UNKNOWN)
@@ -250,7 +250,7 @@ def _changed(two: Sequence[_Look]) -> str:
 
 
 def _lost(looks: Sequence[_Look]) -> list[LostProblem]:
-    """The faults that a file has and no later file looked at again, worst first."""
+    """The faults that a file has and no later file examined again, worst first."""
     left: list[tuple[Finding, _Look]] = []
     for number, look in enumerate(looks):
         left = [(finding, by) for finding, by in left if not look.has_finding(finding) and not look.knows(finding, by)]
