@@ -122,7 +122,7 @@ def _tree(at: SignAt, leading: Sequence[LeadingPort], after: Pasted) -> Iterator
 
 def _second_macs(at: SignAt, place: NodePlace, after: Pasted) -> Iterator[SignLook]:
     """Whether a second host that answered for an address of the node, or the node itself twice, is in the table."""
-    if not after.has(PastedOutput.MACS):
+    if PastedOutput.MACS not in after.outputs:
         return
     learned = {(e.device, e.vlan, e.mac): set[str]() for e in after.macs if e.is_learned}
     for entry in after.macs:

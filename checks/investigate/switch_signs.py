@@ -179,7 +179,7 @@ def _vlans_of(place: NodePlace, places: PastePlaces, after: Pasted) -> set[int]:
 
 def signs_of_access_lists(change: PasteDifference | None, after: Pasted, places: PastePlaces) -> Iterator[SignLook]:
     """Return which lines of access lists dropped packets, at the port or in the VLAN to which they are applied."""
-    if change is None or not after.has(PastedOutput.ACCESS_LISTS) or not places.network:
+    if change is None or PastedOutput.ACCESS_LISTS not in after.outputs or not places.network:
         return
     whole = SignAt(sign=Sign.PORT_ACL, network=places.network)
     at = {

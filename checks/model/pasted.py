@@ -398,7 +398,3 @@ class Pasted(PastedFacts, frozen=True, kw_only=True, omit_defaults=True):
         """Return the port with that name, on that device where one is given; None where there is none."""
         wanted = name.casefold()
         return next((p for p in self.ports if p.name.casefold() == wanted and device in ("", p.device)), None)
-
-    def has(self, output: PastedOutput) -> bool:
-        """Return whether the paste has an output of this kind."""
-        return output in self.outputs

@@ -116,8 +116,3 @@ def _sum(counters: DriverCounters, of: _Of) -> int:
 def _pattern(driver: str, of: _Of) -> re.Pattern[str] | None:
     name = _NAMES.get("mlx4_core" if driver == "mlx4_en" else driver, {}).get(of)
     return re.compile(name) if name else None
-
-
-def class_names() -> list[str]:
-    """Return the patterns of all names of counters by class: those that have to be read."""
-    return sorted({pattern for names in _NAMES.values() for pattern in names.values()})

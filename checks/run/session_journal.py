@@ -176,11 +176,6 @@ def kept_sessions(cluster: str = "") -> list[KeptSession]:
     return [_kept(path) for path in found]
 
 
-def open_session(cluster: str) -> KeptSession | None:
-    """Return the newest session of a cluster that has not ended; None where there is none. Blocking."""
-    return next((one for one in kept_sessions(cluster) if one.record and not one.record.is_ended), None)
-
-
 def _files(directory: Path, cluster: str) -> Iterator[Path]:
     if not directory.is_dir():
         return

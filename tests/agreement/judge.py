@@ -17,7 +17,6 @@ from tests.agreement.truth import EVERY, NETWORKS, NODES, SUBNETS, Place
 
 _ROUNDED = 1.0
 """Texts leave out the fractions of seconds."""
-_ALARMED = ("bad", "new")
 
 
 class Read(NamedTuple):

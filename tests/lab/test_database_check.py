@@ -50,7 +50,6 @@ NETWORK_2 = "192.168.11.0/24"
 FAIL, WARN, UNKNOWN = Status.FAIL, Status.WARN, Status.UNKNOWN
 Pair = tuple[str, str]
 """Receiver and sender."""
-ALL_PAIRS = {(f"prac{to}", f"prac{source}") for to in (1, 2, 3) for source in (1, 2, 3) if to != source}
 BY_A_LOSS = {"IC-TIME-006", "IC-FLOW-017"}
 """Further findings where blocks are lost: most of the wait time is for lost blocks, or small datagrams are lost too."""
 REMEMBERED = "IC-LOST-009"

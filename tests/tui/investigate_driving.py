@@ -13,8 +13,6 @@ from checks.run.guided import Guided, new_session
 from tests.fixtures.reports import black_hole, report_of
 
 NOW = 1_795_000_000.0
-SEEN = "the sign is here"
-"""An output in which a test reads the first sign of a step."""
 
 
 class PaperMaker:

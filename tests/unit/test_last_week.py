@@ -15,7 +15,8 @@ import pytest
 from checks.model.facts import Cluster
 from checks.traffic.hour import last_whole_hour, weeks_before
 from checks.traffic.recorder import Recorder
-from checks.traffic.samples import Event, Links
+from checks.traffic.samples import Event, Gap, GapCause, Links
+from checks.traffic.source_id import SourceId
 from tests.unit.compare_support import BEGIN, recording
 from tui.cli.main import main
 
@@ -117,10 +118,11 @@ def test_too_few_stretches_are_no_verdict(tmp_path: Path, capsys: pytest.Capture
 def test_a_recording_of_weeks_and_pieces_of_an_hour_are_the_same(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Of a service that restarted within the hour, of 0.2.0, and beside a file that is no recording."""
+    """Of a service and an instance that restarted within the hour, of 0.2.0, and beside a file that is no recording."""
     weeks = [*hour("2026-11-22T12"), *hour(LAST), *hour("2026-11-22T14", lost_per_s=1)]
     write(tmp_path / "weeks.rec", weeks, schema=2)
-    write(tmp_path / "one.rec", hour(HOUR, last=60, **LOSING))
+    restart = Gap(SourceId.instance("prod2"), at(HOUR) + 700, "x", cause=GapCause.RESTARTED)
+    write(tmp_path / "one.rec", [*hour(HOUR, last=60, **LOSING), restart])
     write(tmp_path / "two.rec", hour(HOUR, first=70, **LOSING))
     (tmp_path / "broken.rec").write_text("no recording")
     assert main(["compare", "--last-week", str(tmp_path), "--hour", HOUR, "--format", "json"]) == 1
@@ -129,6 +131,7 @@ def test_a_recording_of_weeks_and_pieces_of_an_hour_are_the_same(
     found = json.loads(said.out)
     (pair,) = found["pairs"]
     assert (pair["before"]["name"], pair["after"]["name"]) == ("weeks.rec", "one.rec, two.rec")
+    assert any(text.startswith("AFTER: 1 of 12 stretches is disturbed: prod2 was") for text in pair["warnings"])
     (lost,) = (metric for metric in pair["metrics"] if metric["name"] == "blocks lost")
     assert (len(lost["before"]["values"]), lost["before"]["centre"], lost["verdict"]) == (12, 0, "worse")
     assert [(week["begun_at"], week["left_out"]) for week in found["weeks"]][:2] == [

@@ -28,8 +28,8 @@ examples:
   racwire unit check > racwire-check.txt     a service, and its timer
   racwire unit check --every 15m --directory /var/lib/node_exporter
   racwire unit record --systemd 239          directives of a newer systemd
-  racwire unit record --keep 15d             what racwire unit compare needs
-  racwire unit compare                       last hour and last week's, each hour
+  racwire unit record --keep 15d             what the next one needs
+  racwire unit compare                       each hour against that of last week
   racwire unit watch --user                  events in the journal, as yourself
 
 exit codes: 0 printed; 64 usage."""

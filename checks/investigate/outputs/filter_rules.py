@@ -16,7 +16,6 @@ from checks.model.pasted import DeviceSystem, FilterRule, PastedOutput, RuleVerd
 
 _MOST_BYTES = 65_535
 _VERDICTS = {"accept": RuleVerdict.ACCEPT, "drop": RuleVerdict.DROP, "reject": RuleVerdict.REJECT}
-_ADDRESSES = re.compile(r"[0-9a-fA-F:.]{2,45}(?:/[0-9]{1,3})?(?:-[0-9a-fA-F:.]{2,45})?")
 
 
 @dataclass
@@ -327,8 +326,3 @@ def _iptables(text: str) -> _Rule:
         elif word.startswith("-") and word not in _NO_MATTER:
             rule.is_partial = True
     return rule
-
-
-def addresses_in(texts: Sequence[str]) -> tuple[str, ...]:
-    """Return those texts that are addresses, networks or ranges."""
-    return tuple(text for text in texts if _ADDRESSES.fullmatch(text))

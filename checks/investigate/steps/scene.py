@@ -32,8 +32,6 @@ _RARE = 1e-3
 _OTHER_NODES = 2
 """Nodes that no suspect names and that take part, for contrast."""
 MOST_NODES = 6
-FRESH_S = 60.0
-"""How long the proof holds that another network carries the nodes."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -118,8 +118,8 @@ def _whole(begin: float, why: str, found: Sequence[tuple[Week, Comparison | None
     compared = [(week, comparison) for week, comparison in found if comparison is not None]
     like = [comparison for week, comparison in compared if not week.left_out]
     shown = next(iter([*like, *(one for _, one in compared)]), Comparison(pairs=(), shifts=(), summary=()))
-    here = _having(shown, ComparisonVerdict.WORSE)
-    worse = here.intersection(*(_having(other, ComparisonVerdict.WORSE) for other in like))
+    here = _worse(shown)
+    worse = here.intersection(*map(_worse, like))
     rare = {m.name for m in shown.metrics if m.verdict is ComparisonVerdict.TOO_FEW_SAMPLES and m.p is not None}
     told = _with_verdict(shown, ComparisonVerdict.NO_DIFFERENCE, (here - worse) | rare)
     return structs.replace(
@@ -131,8 +131,8 @@ def _whole(begin: float, why: str, found: Sequence[tuple[Week, Comparison | None
     )
 
 
-def _having(comparison: Comparison, verdict: ComparisonVerdict) -> set[str]:
-    return {metric.name for metric in comparison.metrics if metric.verdict is verdict and not metric.is_control}
+def _worse(comparison: Comparison) -> set[str]:
+    return {metric.name for metric in comparison.metrics if metric.verdict is ComparisonVerdict.WORSE}
 
 
 def _warnings(pair: Pair) -> tuple[str, ...]:
