@@ -156,7 +156,9 @@ def test_where_the_commands_of_a_switch_are_not_known_the_signs_to_ask_for_are_n
     question = begun(CABLE)[0].question()
     step = next(o.step for o in (question.best, *question.others) if o.step.declared == "switch-port")
     asked = text_of(step_commands(replace(step, commands=()), 300))
-    assert asked.startswith("The commands of this kind of device are not known. Ask the network team whether the switch")
+    assert asked.startswith(
+        "The commands of this kind of device are not known. Ask the network team whether the switch"
+    )
     assert "the switch port of rac2 counts damaged frames" in asked
 
 
