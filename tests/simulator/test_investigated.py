@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
 
 import pytest
@@ -23,6 +24,8 @@ from tests.simulator.investigating import Hands, draws, investigated, trial
 from tests.simulator.judging import findings_of
 from tests.simulator.mended import Draw
 from tests.simulator.world import World
+from tui.text.line import Line
+from tui.text.question_lines import offers_lines, step_commands
 
 MOST_PRICE = 1.25
 """Times the best order, in the mean."""
@@ -129,6 +132,9 @@ def test_hands_are_asked_for_after_the_other_network_was_proved_to_carry_the_nod
     assert not any(offer.step.by is By.HANDS for offer in session.question().others)
     session = until(session, hands, "carries")
     assert session.question().best.opens.by is By.HANDS
+    assert "Decides whether a person may move the cable to another switch port: rac2." in text_of(
+        offers_lines(session.question(), 200)
+    )
     proof = session.question().best.step
     assert proof.by is By.ITSELF
     assert proof.place.networks == (NET1,)
@@ -144,6 +150,20 @@ def test_hands_are_asked_for_after_the_other_network_was_proved_to_carry_the_nod
     assert {why for _, why in offered_for(_open(session), session.cluster, lost.record.answers).withheld} == {
         NotOffered.OTHER_NETWORK_LOSES
     }
+
+
+def test_where_the_commands_of_a_switch_are_not_known_the_signs_to_ask_for_are_named():
+    question = begun(CABLE)[0].question()
+    step = next(o.step for o in (question.best, *question.others) if o.step.declared == "switch-port")
+    asked = text_of(step_commands(replace(step, commands=()), 300))
+    assert asked.startswith(
+        "The commands of this kind of device are not known. Ask the network team whether the switch"
+    )
+    assert "the switch port of rac2 counts damaged frames" in asked
+
+
+def text_of(lines: Iterable[Line]) -> str:
+    return "\n".join("".join(text for text, _ in line) for line in lines)
 
 
 def _open(session: GuidedSession) -> SuspectEntry:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from checks.model.investigation import By, NotOffered, SessionStep, Suspect
-from checks.model.wording import continued, counted, listed
+from checks.model.wording import counted, listed
 from checks.report.session_words import confirming_text, cost_text, why_text
 from checks.report.step_words import step_about, step_title, withheld_text
 from checks.report.suspect_words import NONE_OF_THESE, network_of, sign_text, suspects_by_place
@@ -82,7 +82,8 @@ def offer_lines(
 
 def _why(offer: Offer, on: str, confirms: Suspect | None) -> str:
     if offer.opens is not None:
-        return f"Decides whether a person may {continued(step_title(offer.opens, on))}."
+        title = step_title(offer.opens, on)
+        return f"Decides whether a person may {title[:1].lower()}{title[1:]}."
     return confirming_text(confirms, on) if confirms is not None else why_text(offer.separates, on, offer.step.reads)
 
 
