@@ -93,8 +93,8 @@ SINCE_FRACTIONAL_WAIT = 20200821
 SINCE_PING_6 = 20151218
 """The iputils release in which ping6 became `ping -6`."""
 
-START_S = 0.25
-"""Seconds that the start and the end of a ping process may take on a healthy peer."""
+LEAST_WAIT_S = 0.5
+"""The shortest wait for answers: on a busy node ping reads an answer late, and it ends without a look at what came."""
 END_S = 1.0
 """Seconds after its expected end at which a ping is interrupted."""
 GIVE_UP_S = 5.0
@@ -143,7 +143,7 @@ class PingTool:
 
     def wait_s(self, timeout_s: float) -> float:
         """The value of `-W` for a time-out, in seconds."""
-        return timeout_s if self.release >= SINCE_FRACTIONAL_WAIT else max(1, round(timeout_s))
+        return max(LEAST_WAIT_S, timeout_s) if self.release >= SINCE_FRACTIONAL_WAIT else max(1, round(timeout_s))
 
     def command(self, path: Path, request: Request, timeout_s: float) -> list[str]:
         """The command line for so many packets of a size."""
@@ -222,13 +222,13 @@ class CommandPinger:
         # Packets that the kernel refuses, and packets without an answer, do not disturb other pings.
         alone = not hurry and request.payload <= self.path.full_payload
         if not hurry:
-            await self._run(parts.pop(0), tally, timeout_s, hurry=False, alone=alone)
+            await self._run(parts.pop(0), tally, timeout_s, alone=alone)
             if tally.refused or tally.too_big_mtu is not None:
                 return
             self._limits.receiver.has_lost |= tally.lost > 0 and request.payload > SMALL_PAYLOAD
             alone = alone and bool(tally.rtts_ms)
             parts = list(self._parts(Request(request.payload, request.count - tally.sent)))
-        await _together(self._run(part, tally, timeout_s, hurry=hurry, alone=alone) for part in parts)
+        await _together(self._run(part, tally, timeout_s, alone=alone) for part in parts)
 
     def _parts(self, request: Request) -> Iterator[Request]:
         """Yield the request in runs of ping, each within the limit of bytes in flight."""
@@ -250,11 +250,10 @@ class CommandPinger:
     def _bytes(self, part: Request) -> int:
         return part.count * packet_of(part.payload, self.path.version)
 
-    async def _run(self, part: Request, tally: Tally, timeout_s: float, *, hurry: bool, alone: bool) -> None:
+    async def _run(self, part: Request, tally: Tally, timeout_s: float, *, alone: bool) -> None:
         await self._enter(part)
         try:
-            answer = await self._answer(part, timeout_s, hurry=hurry, alone=alone)
-            found = answer or Tally(part.payload, sent=part.count)
+            found = await self._answer(part, timeout_s, alone=alone)
             self._limits.spend(part.count - found.refused, packet_of(part.payload, self.path.version))
             tally.absorb(found)
         finally:
@@ -262,18 +261,16 @@ class CommandPinger:
                 self._window.remove(self._bytes(part))
                 self._room.notify_all()
 
-    async def _answer(self, part: Request, timeout_s: float, *, hurry: bool, alone: bool) -> Tally | None:
-        """The result of one ping; None where it did not end in a hurry: then no packet was answered."""
+    async def _answer(self, part: Request, timeout_s: float, *, alone: bool) -> Tally:
+        """The result of one ping. Raises CannotPingError where it does not end."""
         ends_s = self._tool.wait_s(timeout_s)
         # Interrupted, ping still prints its summary.
         ending = ["timeout", "-s", "INT", f"{ends_s + END_S:.1f}"] if self._tool.can_time_out else []
         command = ["env", "LC_ALL=C", *ending, *self._tool.command(self.path, part, timeout_s)]
-        patience_s = timeout_s + START_S if hurry else ends_s + GIVE_UP_S
+        patience_s = ends_s + GIVE_UP_S
         future = await self._slots.start(lambda: self._shell.start(command), alone=alone, patience_s=patience_s)
         if not future.done():
             future.cancel()
-            if hurry:
-                return None
             raise CannotPingError(f"a ping on {self._shell.node} did not end within {patience_s:.1f} s: the node hangs")
         return parse_ping(
             future.result().text, payload=part.payload, requested=part.count, source_ip=self.path.source.ip

@@ -35,8 +35,8 @@ class Pinger(Protocol):
     async def ping(self, requests: Sequence[Request], *, timeout_s: float, hurry: bool = False) -> list[PingSeries]:
         """Send the requests in their order and return a series for each.
 
-        A packet counts as lost `timeout_s` after it was sent. In a `hurry` the sender waits no longer than that: for a
-        search, which repeats its tests.
+        A packet counts as lost `timeout_s` after it was sent, or later. In a `hurry` the sizes are sent at the same
+        time: for a search, which repeats its tests.
 
         Raises CannotPingError where no ping can be sent, ShellError where the connection to the sending node is lost,
         and BudgetSpentError, before anything is sent, where the path's budget does not cover the requests.
