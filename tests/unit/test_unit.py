@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shlex
 import shutil
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -65,6 +68,18 @@ def test_the_line_of_a_unit_is_the_command_with_each_word_whole(capsys: pytest.C
     found = units(capsys, "check", "--directory", "/var/lib/a b%c")
     saved = directives(found["racwire-check.service"])["ExecStart"]
     assert saved.endswith('save --quiet --force --mode 0640 "/var/lib/a b%%c/check.racwire"')
+
+
+def test_a_recording_that_is_started_again_does_not_fill_the_disk(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """Each start begins a file; those of which every sample is older than what is kept go."""
+    for name, age_h in (("traffic-1.rec", 25), ("traffic-2.rec", 23), ("mine.rec", 25)):
+        (tmp_path / name).touch()
+        os.utime(tmp_path / name, times=(then := time.time() - age_h * 3600, then))
+    found = units(capsys, "record", "--directory", str(tmp_path))
+    subprocess.run(shlex.split(directives(found["racwire-record.service"])["ExecStartPre"].lstrip("-")), check=True)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["mine.rec", "traffic-2.rec"]
 
 
 @pytest.mark.parametrize(

@@ -93,7 +93,7 @@ COMMANDS = {
     ),
     "grants": Command("print SQL that creates a read-only database user", "tui.cli.grants", False),
     "settings": Command("print a settings file with all defaults", "tui.cli.settings", False),
-    "unit": Command("print systemd units: check on a timer, record, watch", "tui.cli.unit", False),
+    "unit": Command("print systemd units: check, compare, record, watch", "tui.cli.unit", False),
     "schema": Command("print the JSON Schema of `check --format json`", "tui.cli.schema", False),
     "bug": Command("print what a bug report needs, without names", "tui.cli.bug", False),
     "lab": Command("run a practice cluster, and break it", "tui.cli.lab", False),

@@ -147,7 +147,10 @@ def _commands(args: argparse.Namespace) -> Iterator[str]:
         yield from ("SuccessExitStatus=3 130", "TimeoutStartSec=15min")
         return
     if args.kind == "record":
-        seconds_of(args.keep, "--keep")
+        minutes = f"+{seconds_of(args.keep, '--keep') / 60:.0f}"
+        # Each start begins a file: those of earlier starts go when all that they have is older.
+        old = ("-maxdepth", "1", "-name", "traffic-*.rec", "-mmin", minutes, "-delete")
+        yield f"ExecStartPre=-{_quoted('/usr/bin/find', directory, *old)}"
         words = f'exec "$0" record --quiet --keep {args.keep} "$1/traffic-$(date +%Y%m%d-%H%M%S).rec"'
         yield f"ExecStart={_quoted('/bin/sh', '-c', words, racwire, directory)}"
     else:
