@@ -93,6 +93,7 @@ def test_a_stopped_console_ends_at_a_signal(shell: Shell) -> None:
     assert b"Traceback" not in shell.seen
 
 
+@pytest.mark.beyond_sample
 def test_a_console_that_bg_continues_leaves_the_terminal_and_ends_at_a_signal(shell: Shell) -> None:
     """SIGSTOP cannot be handled: the shell takes a terminal that racwire has not given back."""
     before = shell.mode()

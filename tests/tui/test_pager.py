@@ -41,6 +41,7 @@ def test_the_pager_shows_what_does_not_fit_on_a_terminal_and_may_end_first(
     assert terminal.seen.count(b"\n") > 24
 
 
+@pytest.mark.beyond_sample
 def test_a_pager_that_is_not_there_costs_a_sentence(tmp_path: Path) -> None:
     with contextlib.closing(
         Terminal({**other_user(tmp_path), "PAGER": "/no/pager"}, [*RACWIRE, "settings"])
@@ -50,6 +51,7 @@ def test_a_pager_that_is_not_there_costs_a_sentence(tmp_path: Path) -> None:
     assert terminal.seen.count(b"\n") > 24
 
 
+@pytest.mark.beyond_sample
 def test_a_pipe_has_no_pager(tmp_path: Path) -> None:
     done = subprocess.run(
         [*RACWIRE, "settings"],

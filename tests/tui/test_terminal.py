@@ -209,6 +209,7 @@ def test_moving_the_cursor_costs_few_bytes(environment: dict[str, str]) -> None:
         terminal.close()
 
 
+@pytest.mark.beyond_sample
 def test_an_error_at_the_start_of_the_console_gives_the_terminal_back(environment: dict[str, str]) -> None:
     program = (
         "import sys\nfrom textual.drivers.linux_driver import LinuxDriver\n"
