@@ -27,7 +27,7 @@ from tests.fixtures.databases import asked
 from tests.fixtures.reports import black_hole, report_of
 from tests.support.full_disk import full_disk
 from tests.unit.recording_support import busy, header
-from tests.unit.saved_support import members_of, recording, saved, with_report
+from tests.unit.saved_support import members_of, recording, report_in, saved, with_report
 
 SAVED = Path(__file__).parents[1] / "fixtures" / "saved"
 
@@ -169,7 +169,7 @@ def test_a_saved_file_has_mode_0600_and_never_overwrites_another_unasked(tmp_pat
         save(OutputFile(path), report_of(black_hole()), None)
     assert path.read_bytes() == before
     save(OutputFile(path, replace=True), report_of(black_hole(3)), None)
-    assert open_saved(path).report.cluster == black_hole(3)
+    assert report_in(path).cluster == black_hole(3)
     assert os.listdir(tmp_path) == [path.name]
 
 
@@ -203,9 +203,9 @@ def test_a_recording_with_damaged_rows_is_reported_and_nothing_is_written(tmp_pa
 
 
 def test_a_file_opened_and_saved_again_keeps_its_age(tmp_path):
-    first = open_saved(saved(tmp_path)).report
+    first = report_in(saved(tmp_path))
     save(OutputFile(tmp_path / "again"), first, None)
-    assert open_saved(tmp_path / "again").report == first
+    assert report_in(tmp_path / "again") == first
     assert from_json(members_of(tmp_path / "again")["report"]).saved_at == ""
 
 
