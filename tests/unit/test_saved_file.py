@@ -32,6 +32,11 @@ from tests.unit.saved_support import members_of, recording, report_in, saved, wi
 SAVED = Path(__file__).parents[1] / "fixtures" / "saved"
 
 
+def events_in(path):
+    with closing(Recording.open(path)) as recording:
+        return [*recording.events()]
+
+
 @pytest.fixture(autouse=True)
 def temporary(tmp_path_factory, monkeypatch):
     """Where temporary files go, which must be empty again at the end."""
@@ -54,7 +59,7 @@ def test_the_report_round_trips_except_for_the_time_of_saving(tmp_path):
 def test_the_recording_round_trips_with_all_events_and_is_not_unpacked(tmp_path, temporary):
     traffic = recording(tmp_path / "a.rec")
     save(OutputFile(tmp_path / "s"), report_of(black_hole()), traffic)
-    before = list(Recording.open(traffic).events())
+    before = events_in(traffic)
     with open_saved(tmp_path / "s") as opened:
         assert opened.recording is not None
         assert list(opened.recording.events()) == before
@@ -81,7 +86,7 @@ def test_a_recording_from_a_saved_file_can_be_saved_again_and_copied(tmp_path):
         assert list(again.recording.events()) == events
         first.recording.copy_to(tmp_path / "copy.rec")
     assert kind_of(tmp_path / "copy.rec") == "recording"
-    assert list(Recording.open(tmp_path / "copy.rec").events()) == events
+    assert events_in(tmp_path / "copy.rec") == events
 
 
 def test_a_saved_file_without_a_recording_is_not_a_recording_and_is_not_replaced_by_one(tmp_path):
@@ -100,14 +105,14 @@ def test_a_recording_can_be_saved_during_writing(tmp_path):
     recorder.write(next(seconds))
     recorder.write(next(seconds))
     save(OutputFile(tmp_path / "s"), report_of(black_hole()), tmp_path / "a.rec")
-    then = list(Recording.open(tmp_path / "a.rec").events())
+    then = events_in(tmp_path / "a.rec")
     for events in seconds:
         recorder.write(events)
     recorder.close()
     with open_saved(tmp_path / "s") as opened:
         assert opened.recording is not None
         assert list(opened.recording.events()) == then
-    assert len(list(Recording.open(tmp_path / "a.rec").events())) > len(then)
+    assert len(events_in(tmp_path / "a.rec")) > len(then)
 
 
 def test_a_saved_file_can_be_opened_with_sqlite(tmp_path):
