@@ -78,6 +78,12 @@ def with_report(path: Path, data: bytes, /, **manifest: Any) -> Path:
     return path
 
 
+def report_in(path: Path) -> Report:
+    """Return the report of a saved file, which is closed again."""
+    with open_saved(path, recording=False) as opened:
+        return opened.report
+
+
 def judged_here(path: Path) -> Report:
     """Return the report of a saved file with the texts of these checks: it may have been saved with others."""
     with open_saved(path, recording=False) as opened:

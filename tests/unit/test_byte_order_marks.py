@@ -12,9 +12,10 @@ from checks.model import vendors
 from checks.redact import open_mapping
 from checks.run.settings_file import SettingsError, load_settings
 from checks.run.stored_measurements import read_measurement, to_json
-from checks.saved.reader import kind_of, open_saved
+from checks.saved.reader import kind_of
 from checks.traffic.imports import load_result
 from tests.unit.measurement_support import EVERY
+from tests.unit.saved_support import report_in
 from tui.cli.main import main
 
 GOLDEN = Path(__file__).parents[1] / "golden/v0_2_0"
@@ -42,7 +43,7 @@ def test_a_report_is_opened_and_compared(again: Callable[[bytes, str], Path], ca
     original = GOLDEN / "switch-mtu.json"
     copy = again(original.read_bytes(), "report.json")
     assert kind_of(copy) == "report"
-    assert open_saved(copy).report == open_saved(original).report
+    assert report_in(copy) == report_in(original)
     assert main(["diff", str(original), str(copy)]) == 0, capsys.readouterr()
 
 

@@ -372,9 +372,8 @@ def test_a_wrong_option_of_a_measurement_is_named(words, named, capsys):
         (["plan", "mesure"], "There is no check 'mesure'; did you mean measure?"),
         (["change", "new", "rp-fliter"], "racwire plans no change of the kind 'rp-fliter'; did you mean rp-filter?"),
         (
-            ["change", "new", "--switch", "nexus-900"],
-            "--switch, --hypervisor, --host: racwire does not know the kind of switch nexus-900. "
-            "Did you mean nexus-9000?",
+            ["change", "new", "--switch", "arsta"],
+            "--switch, --hypervisor, --host: racwire does not know the kind of switch arsta. Did you mean arista?",
         ),
         (["help", "jmubo"], "There is no check, code or kind of switch 'jmubo'; did you mean jumbo?"),
     ],

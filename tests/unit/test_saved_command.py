@@ -22,7 +22,7 @@ from checks.traffic.recording_runs import RecordedLine
 from checks.traffic.samples import Event
 from checks.whole_files import OutputError
 from tests.unit.recording_support import header
-from tests.unit.saved_support import judged_here, members_of, recording
+from tests.unit.saved_support import judged_here, members_of, recording, report_in
 from tui.cli import saving
 from tui.cli.interrupts import STOPPING
 from tui.cli.main import main
@@ -149,7 +149,7 @@ def test_where_the_state_directory_is_full_too_the_temporary_directory_is_used(p
     monkeypatch.setattr(saving, "save", refuses(str(here), str(state)))
     assert main(["save", "--from", FIRST, "b.racwire"]) == ExitCode.COULD_NOT_TELL
     (written,) = temporary.iterdir()
-    assert open_saved(written, recording=False).report.findings
+    assert report_in(written).findings
 
 
 def test_with_no_space_anywhere_the_report_goes_to_stdout(monkeypatch, capsys):
@@ -187,7 +187,7 @@ def test_a_signal_during_the_write_lets_it_finish(monkeypatch, capsys):
     original = saving.save
     monkeypatch.setattr(saving, "save", ended)
     assert main(["save", "--from", FIRST, "b.racwire"]) == ExitCode.FAILURES
-    assert open_saved(Path("b.racwire"), recording=False).report == judged_here(Path(FIRST))
+    assert report_in(Path("b.racwire")) == judged_here(Path(FIRST))
     assert f"racwire: {STOPPING}\n" in capsys.readouterr().err
 
 
@@ -224,8 +224,8 @@ def test_a_redacted_file_gives_the_same_findings(capsys):
     capsys.readouterr()
     assert main(["check", "--from", "b.racwire", "--format", "json"]) == ExitCode.FAILURES
     found = from_json(capsys.readouterr().out.encode())
-    assert found == open_saved(Path("b.racwire"), recording=False).report
-    before = open_saved(Path(FIRST), recording=False).report
+    assert found == report_in(Path("b.racwire"))
+    before = report_in(Path(FIRST))
     assert [(f.code, f.status) for f in found.findings] == [(f.code, f.status) for f in before.findings]
 
 

@@ -27,9 +27,14 @@ from tests.fixtures.databases import asked
 from tests.fixtures.reports import black_hole, report_of
 from tests.support.full_disk import full_disk
 from tests.unit.recording_support import busy, header
-from tests.unit.saved_support import members_of, recording, saved, with_report
+from tests.unit.saved_support import members_of, recording, report_in, saved, with_report
 
 SAVED = Path(__file__).parents[1] / "fixtures" / "saved"
+
+
+def events_in(path):
+    with closing(Recording.open(path)) as recording:
+        return [*recording.events()]
 
 
 @pytest.fixture(autouse=True)
@@ -54,7 +59,7 @@ def test_the_report_round_trips_except_for_the_time_of_saving(tmp_path):
 def test_the_recording_round_trips_with_all_events_and_is_not_unpacked(tmp_path, temporary):
     traffic = recording(tmp_path / "a.rec")
     save(OutputFile(tmp_path / "s"), report_of(black_hole()), traffic)
-    before = list(Recording.open(traffic).events())
+    before = events_in(traffic)
     with open_saved(tmp_path / "s") as opened:
         assert opened.recording is not None
         assert list(opened.recording.events()) == before
@@ -81,7 +86,7 @@ def test_a_recording_from_a_saved_file_can_be_saved_again_and_copied(tmp_path):
         assert list(again.recording.events()) == events
         first.recording.copy_to(tmp_path / "copy.rec")
     assert kind_of(tmp_path / "copy.rec") == "recording"
-    assert list(Recording.open(tmp_path / "copy.rec").events()) == events
+    assert events_in(tmp_path / "copy.rec") == events
 
 
 def test_a_saved_file_without_a_recording_is_not_a_recording_and_is_not_replaced_by_one(tmp_path):
@@ -100,14 +105,14 @@ def test_a_recording_can_be_saved_during_writing(tmp_path):
     recorder.write(next(seconds))
     recorder.write(next(seconds))
     save(OutputFile(tmp_path / "s"), report_of(black_hole()), tmp_path / "a.rec")
-    then = list(Recording.open(tmp_path / "a.rec").events())
+    then = events_in(tmp_path / "a.rec")
     for events in seconds:
         recorder.write(events)
     recorder.close()
     with open_saved(tmp_path / "s") as opened:
         assert opened.recording is not None
         assert list(opened.recording.events()) == then
-    assert len(list(Recording.open(tmp_path / "a.rec").events())) > len(then)
+    assert len(events_in(tmp_path / "a.rec")) > len(then)
 
 
 def test_a_saved_file_can_be_opened_with_sqlite(tmp_path):
@@ -169,7 +174,7 @@ def test_a_saved_file_has_mode_0600_and_never_overwrites_another_unasked(tmp_pat
         save(OutputFile(path), report_of(black_hole()), None)
     assert path.read_bytes() == before
     save(OutputFile(path, replace=True), report_of(black_hole(3)), None)
-    assert open_saved(path).report.cluster == black_hole(3)
+    assert report_in(path).cluster == black_hole(3)
     assert os.listdir(tmp_path) == [path.name]
 
 
@@ -203,9 +208,9 @@ def test_a_recording_with_damaged_rows_is_reported_and_nothing_is_written(tmp_pa
 
 
 def test_a_file_opened_and_saved_again_keeps_its_age(tmp_path):
-    first = open_saved(saved(tmp_path)).report
+    first = report_in(saved(tmp_path))
     save(OutputFile(tmp_path / "again"), first, None)
-    assert open_saved(tmp_path / "again").report == first
+    assert report_in(tmp_path / "again") == first
     assert from_json(members_of(tmp_path / "again")["report"]).saved_at == ""
 
 
