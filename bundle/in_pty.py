@@ -36,6 +36,7 @@ def main(text: str, command: list[str]) -> int:
     if not typed:
         sys.stdout.write(f"{text!r} was not drawn; the end of what was: {drawn[-2000:]!r}\n")
         return 1
+    sys.stdout.write(f"{text!r} was drawn\n")
     return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
 
 

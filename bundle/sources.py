@@ -169,7 +169,7 @@ def _described(package: dict[str, Any], downloads: Path, apt: _Apt) -> str:
     if package.get("patches"):
         lines.append(f"  Debian's patches in it: {' '.join(package['patches'])}")
     recent = [cve for cve in named if cve >= _SINCE]
-    lines += [f"  since {_SINCE}: {' '.join(recent)}"] if recent else []
+    lines += [f"  from {_SINCE} on: {' '.join(recent)}"] if recent else []
     if newer := apt.newer(package):
         lines.append(f"  newer in Debian's list, and not used: {' '.join(newer)}")
     return "\n".join(lines)
