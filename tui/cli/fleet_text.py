@@ -20,8 +20,8 @@ _NARROWEST, _WIDEST = 60, 200
 _STATUS, _AGE, _SINCE, _FILES = 8, 13, 12, 6
 _SHORTEST, _LONGEST = 8, 32
 """Columns of the name of a cluster."""
-_BESIDE = 60
-"""Columns from which the cause is beside the row, and not below it."""
+_SAME_LINE = 60
+"""Columns from which the cause is on the line of its cluster, and not below it."""
 _NO_FILE = "."
 _MOST_UNREAD = 20
 """Most files that could not be read of which the text says why."""
@@ -80,7 +80,7 @@ def _row(cluster: ClusterHistory, fleet: Fleet, name: int, last: str, width: int
     ]
     said = [] if is_well else [cause(cluster.headline, cluster.causes)]
     used = sum(len(text) for text, _ in row) + 2
-    if said and width - used >= _BESIDE:
+    if said and width - used >= _SAME_LINE:
         yield from hanging([*row, ("  ", "")], said.pop(), width)
     else:
         yield row
