@@ -153,7 +153,7 @@ def test_an_old_ping_waits_whole_seconds() -> None:
 
 @pytest.mark.parametrize("hurry", [False, True])
 async def test_a_ping_that_does_not_end_is_not_counted_as_loss(hurry: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Not in a search either: a busy node starts 24 pings late, and the largest packet that passes came out too small."""
+    """Not in a search either: a busy node starts 24 pings late, and the largest packet then came out too small."""
     monkeypatch.setattr(ping_command, "GIVE_UP_S", 0.01)
     monkeypatch.setattr(ping_command, "LEAST_WAIT_S", 0.01)
     with pytest.raises(CannotPingError, match="did not end"):
