@@ -94,7 +94,7 @@ SINCE_PING_6 = 20151218
 """The iputils release in which ping6 became `ping -6`."""
 
 LEAST_WAIT_S = 0.5
-"""The shortest wait for answers: on a busy node ping reads an answer late, and it ends without a look at what came."""
+"""The shortest wait for answers: on a busy node ping reads an answer late, and none after its end."""
 END_S = 1.0
 """Seconds after its expected end at which a ping is interrupted."""
 GIVE_UP_S = 5.0
