@@ -109,7 +109,7 @@ def test_the_old_vocabulary_stays_out_of_the_pages(page: str) -> None:
 @pytest.mark.parametrize("page", ["CONTRIBUTING.md", "docs/architecture.md"])
 def test_the_files_that_a_page_for_contributors_names_exist(page: str) -> None:
     text = (ROOT / page).read_text(encoding="utf-8")
-    tops = ("checks", "tui", "lab", "docs", "tests", "bench", "screenshots")
+    tops = ("checks", "tui", "lab", "docs", "tests", "bench", "bundle", "screenshots")
     there = {path.name for top in tops for path in (ROOT / top).rglob("*.*")} | {path.name for path in ROOT.glob("*.*")}
     assert set(re.findall(r"\b[a-z0-9_]+\.(?:py|sql|css|toml)\b", text)) <= there | EXAMPLES
     places = re.findall(rf"`((?:{'|'.join(tops)})/[\w./-]*)`", text)
