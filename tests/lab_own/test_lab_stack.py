@@ -46,7 +46,6 @@ WHERE = "SELECT instance_number AS n FROM v$instance"
 def practice(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Practice]:
     with lab_directory(tmp_path_factory.mktemp("lab") / "dir") as directory:
         practice = Practice(directory, database=True)
-        practice.lab("load", "off")  # no test is about blocks: they are half of what the cluster costs
         yield practice
         practice.leave()
 
