@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import closing
 
 import pytest
 from msgspec.structs import replace
@@ -305,7 +306,8 @@ def test_after_a_signal_the_file_is_complete_and_the_exit_code_0(tmp_path):
     running.send_signal(signal.SIGTERM)  # as `timeout` sends it: to the process, and to its group
     stderr = running.communicate(timeout=20)[1]
     assert (running.returncode, "racwire: next: " in stderr) == (ExitCode.PASS, True)
-    assert Recording.open(tmp_path / "a.rec").span() is not None
+    with closing(Recording.open(tmp_path / "a.rec")) as recording:
+        assert recording.span() is not None
     assert os.listdir(tmp_path) == ["a.rec"]
 
 
@@ -375,5 +377,6 @@ def test_a_full_disk_is_reported_and_the_written_part_is_readable(tmp_path, caps
     assert capsys.readouterr().err == (
         f"racwire: {tmp_path}/a.rec takes no more samples: the disk is full; the earlier samples can still be read.\n"
     )
-    assert [event.at for event in Recording.open(tmp_path / "a.rec").events()] == [1.0]
+    with closing(Recording.open(tmp_path / "a.rec")) as recording:
+        assert [event.at for event in recording.events()] == [1.0]
     assert feed.is_closed.is_set()

@@ -164,11 +164,12 @@ def test_a_reader_that_stops_halfway_does_not_block_the_writer(tmp_path):
     recorder = Recorder.create(tmp_path / "a.rec", header())
     for events in busy(40):
         recorder.write(events)
-    halfway = Recording.open(tmp_path / "a.rec").events()
-    next(halfway)
-    recorder._file.execute("PRAGMA busy_timeout = 0")
-    recorder.write([Gap(PAIRS, BEGIN + 50, "")])
-    assert list(halfway)[-1].at == BEGIN + 50
+    with closing(Recording.open(tmp_path / "a.rec")) as reader:
+        halfway = reader.events()
+        next(halfway)
+        recorder._file.execute("PRAGMA busy_timeout = 0")
+        recorder.write([Gap(PAIRS, BEGIN + 50, "")])
+        assert list(halfway)[-1].at == BEGIN + 50
 
 
 def test_a_recording_killed_at_any_moment_has_all_but_the_last_write(tmp_path):

@@ -76,7 +76,8 @@ def test_an_earlier_recording_can_be_included(tmp_path):
     with open_saved(Path("b.racwire")) as opened:
         assert opened.recording is not None
         assert opened.recording.header.label == "mtu1500"
-        assert opened.recording.tallies() == Recording.open(before).tallies()
+        with closing(Recording.open(before)) as recorded:
+            assert opened.recording.tallies() == recorded.tallies()
 
 
 def test_the_journal_in_a_recording_is_left_out_of_a_redacted_file_with_a_message(tmp_path, capsys):
@@ -176,7 +177,8 @@ def test_an_unusable_recording_does_not_affect_the_rest(tmp_path, monkeypatch, c
         file.commit()
     assert main(["save", "--from", FIRST, "b.racwire", "--recording", str(before)]) == ExitCode.FAILURES
     assert "The saved file does not contain the recording." in capsys.readouterr().err
-    assert open_saved(Path("b.racwire")).recording is None
+    with open_saved(Path("b.racwire")) as opened:
+        assert opened.recording is None
 
 
 def test_a_signal_during_the_write_lets_it_finish(monkeypatch, capsys):
