@@ -12,11 +12,11 @@ _VARIABLE = re.compile(r"[A-Z][A-Z0-9_]{2,}")
 _ENVIRONMENTS = {"environ", "environment"}
 _OF_A_PROCESS = re.compile(r"\bos\.environ\b|\bgetenv\b|\benvironment: (Mapping|dict)\[str, str\]")
 SET_BY_RACWIRE = {
-    "RACWIRE_ENTERED_BY_LAB", "RACWIRE_LAB", "ESCDELAY", "TEXTUAL_ANIMATIONS", "TEXTUAL_COLOR_SYSTEM", "LESSSECURE",
-    "NLS_LANG", "ORA_NLS", "PYTHONCOERCECLOCALE", "PYTHONPATH",
+    "RACWIRE_BUNDLE", "RACWIRE_ENTERED_BY_LAB", "RACWIRE_LAB", "ESCDELAY", "TEXTUAL_ANIMATIONS", "TEXTUAL_COLOR_SYSTEM",
+    "LESSSECURE", "NLS_LANG", "ORA_NLS", "PYTHONCOERCECLOCALE", "PYTHONPATH",
 }  # fmt: skip
 """For itself, or for a program that it runs; nobody else sets them for racwire."""
-SET_BY_OTHERS = {"PATH", "PYTHONIOENCODING", "SUDO_UID", "SSH_ORIGINAL_COMMAND"}
+SET_BY_OTHERS = {"LINES", "PATH", "PYTHONIOENCODING", "SUDO_UID", "SSH_ORIGINAL_COMMAND"}
 """By the shell, for every program of Python, by sudo and by sshd; nobody sets them for racwire."""
 EXAMPLES = {
     "RACWIRE_SECTION_NAME", "RACWIRE_DATABASE_CONNECT", "RACWIRE_CLUSTER_PEERS", "RACWIRE_DATABASE_SYSDBA",

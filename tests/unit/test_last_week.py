@@ -88,7 +88,7 @@ SAME: Hours = {HOUR: {}, LAST: {}, BEFORE_LAST: {}}
         (SAME | {LAST: {"blocks": 300}, HOUR: LOSING}, 1, "is worse than this hour of 2026-11-15: blocks lost"),
         (SAME | {HOUR: {"blocks": 500}}, 3, "the load was not the same."),
         (SAME | {HOUR: {"blocks": 500, **LOSING}}, 1, "is worse than this hour of 2026-11-22 and 2026-11-15: blocks"),
-        (SAME | {HOUR: {"mtu": 9000}}, 3, "rac1 eth1 MTU 1500 then, 9000 now; rac2 eth1 MTU 1500 then, 9000 now."),
+        (SAME | {HOUR: {"mtu": 9000}}, 3, "rac1 eth1 MTU 1500 then, 9000 now, rac2 eth1 MTU 1500 then, 9000 now."),
         (SAME | {HOUR: {"last": 50}}, 3, "in the weeks before: less than half of the hour was sampled."),
         (SAME | {HOUR: {"without": "rac2"}}, 3, "prod2 and rac2 not sampled now."),
         (SAME | {LAST: {"without": "rac2"}, HOUR: LOSING}, 1, "Not compared with 2026-11-22: prod2 and rac2 not"),
@@ -195,4 +195,4 @@ def test_a_wrong_call_is_one_sentence(
     assert main(["compare", *words]) == 64
     assert capsys.readouterr().err.startswith(f"racwire: {message}")
     assert main(["compare", *words, "--format", "nagios"]) == 3
-    assert capsys.readouterr().out.startswith(f"UNKNOWN - {message}")
+    assert capsys.readouterr().out.startswith(f"UNKNOWN - {message.replace(';', ',')}")

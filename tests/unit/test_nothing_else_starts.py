@@ -18,11 +18,12 @@ STARTS = {
     "checks/sources/clusterware/grid_tool_command.py": {"subprocess_exec"},
     "checks/sources/nodes/process.py": {"subprocess_exec"},
     "checks/sources/database/secret.py": {"ctypes"},
+    "tui/cli/pager.py": {"subprocess", "Popen"},
     "tui/terminal/job_control.py": {"subprocess", "Popen"},
 }
-"""Files that start processes: a command, which is judged there, and the shells, whose programs are judged; and the
-operator's own shell on the terminal, without a command. Also the file that calls the C library, which could start
-processes too; it wipes a password."""
+"""Files that start processes: a command, which is judged there; the shells, whose programs are judged; and the operator's
+own pager and shell on the terminal, which the operator's environment names. Also the file that calls the C library, which
+could start processes too; it wipes a password."""
 
 MODULES = {"subprocess", "pty", "multiprocessing", "webbrowser", "ctypes", "cffi", "paramiko"}
 CALLS = {
