@@ -21,9 +21,9 @@ STARTS = {
     "tui/cli/pager.py": {"subprocess", "Popen"},
     "tui/terminal/job_control.py": {"subprocess", "Popen"},
 }
-"""Files that start processes: a command, which is judged there; the shells, whose programs are judged; and the operator's
-own pager and shell on the terminal, which the operator's environment names. Also the file that calls the C library, which
-could start processes too; it wipes a password."""
+"""Files that start processes: a command, which is judged there; the shells, whose programs are judged; and the pager
+and the shell that the operator's environment names. Also the file that calls the C library, which could start
+processes too; it wipes a password."""
 
 MODULES = {"subprocess", "pty", "multiprocessing", "webbrowser", "ctypes", "cffi", "paramiko"}
 CALLS = {
