@@ -56,7 +56,11 @@ def test_reasons_of_facts_name_the_limit() -> None:
     assert error_text(NO_THREAD).endswith("check `ulimit -u`")
 
 
-def test_a_command_ends_with_one_sentence(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_command_ends_with_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))  # the error goes into its log
+
     def run(_arguments: list[str], *, is_own_process: bool) -> int:
         raise NO_THREAD
 

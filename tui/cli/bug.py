@@ -283,4 +283,3 @@ def _where_to() -> Iterator[str]:
         yield issues
     yield "Evidence, if it is needed: `racwire save --redact bug.racwire` has pseudonyms; review it before you send it."
     yield "A hole in security: SECURITY.md says how to report it."
-    yield "A hole in security: SECURITY.md says how to report it."
