@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
@@ -37,6 +37,7 @@ WIDTHS = st.integers(-1, 60)
 
 
 @given(TEXTS, WIDTHS)
+@example("  ", 1)
 def test_a_cut_text_fits_and_its_figures_names_and_codes_are_whole(text: str, width: int) -> None:
     short = cut(text, width)
     assert cell_len(short) <= max(width, 0) or short == text

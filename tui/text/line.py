@@ -57,7 +57,7 @@ def cut(text: str, width: int) -> str:
     a figure is whole or not there. Of a path at the end, its last names are there: `…/racwire/racwire.log`."""
     if cell_len(text) <= width:
         return text
-    if width < 1:
+    if width < 1 or text.isspace():
         return ""
     kept = _start(text, width - 2)
     if not text[len(kept)].isspace():
