@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 import stat
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
-
-import msgspec
 
 from checks.fleet.file_summary import FileSummary, packed, summary_of, unpacked
 from checks.fleet.fleet_index import FleetIndex, IndexFileError
@@ -44,10 +43,17 @@ class FleetFiles:
         self._named = named
         self._index = index
         self._identities: dict[FileIdentity, FileIdentity] = {}
+        self._numbers: Counter[str] = Counter()
+        self._unread: list[UnreadFile] = []
         self.files: list[PackedFile] = []
-        self.read = FilesRead(named=tuple(_printable(path) for path in named))
         self.why_no_index = ""
         """Why the index is not used any more, in a sentence; empty while it is."""
+
+    @property
+    def read(self) -> FilesRead:
+        """What was found so far."""
+        named = tuple(_printable(path) for path in self._named)
+        return FilesRead(named=named, files=len(self.files), unread=tuple(self._unread), **self._numbers)
 
     def read_all(self, seen: Callable[[int, int], None]) -> None:
         """Read all files. Blocking. `seen` gets the number of files read, and of all. Raises TooManyFilesError."""
@@ -78,14 +84,14 @@ class FleetFiles:
         if one.why:
             self._add_unread(one.path, f"{_printable(one.path)} could not be listed: {one.why}.")
             return
-        if one.status is not None and (body := self._indexed(one.path, one.status)) is not None:
-            self._count(from_index=1)
-            self._add(one.path, body)
+        if one.status is not None and (known := self._indexed(one.path, one.status)) is not None:
+            self._numbers["from_index"] += 1
+            self._add(one.path, *known)
             return
         if not one.is_named and not _is_ours(one):
-            self._count(others=1)
+            self._numbers["others"] += 1
         elif kind_of(one.path) == "recording":
-            self._count(recordings=1)
+            self._numbers["recordings"] += 1
         else:
             self._read_anew(one)
 
@@ -106,38 +112,29 @@ class FleetFiles:
             except IndexFileError as error:
                 self._give_up_index(error)
 
-    def _indexed(self, path: Path, status: os.stat_result) -> bytes | None:
+    def _indexed(self, path: Path, status: os.stat_result) -> tuple[bytes, FileSummary] | None:
         if self._index is None:
             return None
         try:
             body = self._index.body(path.absolute(), status)
-            if body is not None:
-                unpacked(body)
+            return None if body is None else (body, unpacked(body))
         except IndexFileError as error:
             self._give_up_index(error)
-            return None
-        except ValueError:  # it is read again, and replaced
-            return None
-        return body
+        except ValueError:
+            pass  # it is read again, and replaced
+        return None
 
     def _give_up_index(self, error: IndexFileError) -> None:
         self.why_no_index, self._index = str(error), None
 
-    def _add(self, path: Path, body: bytes, told: FileSummary | None = None) -> None:
-        told = told or unpacked(body)
+    def _add(self, path: Path, body: bytes, told: FileSummary) -> None:
         identity = FileIdentity(told.cluster, told.nodes, tuple(sorted(told.nics.items())), told.is_redacted)
         identity = self._identities.setdefault(identity, identity)
         self.files.append(PackedFile(_printable(path), told.at, told.digest, identity, body))
-        self._count(files=1)
 
     def _add_unread(self, path: Path, reason: str) -> None:
         told = reason.encode(errors="backslashreplace").decode()
-        unread = (*self.read.unread, UnreadFile(_printable(path), told))
-        self.read = msgspec.structs.replace(self.read, unread=unread)
-
-    def _count(self, **numbers: int) -> None:
-        more = {name: getattr(self.read, name) + number for name, number in numbers.items()}
-        self.read = msgspec.structs.replace(self.read, **more)
+        self._unread.append(UnreadFile(_printable(path), told))
 
 
 def _below(named: Path) -> Iterator[_Found]:

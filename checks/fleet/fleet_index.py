@@ -13,8 +13,6 @@ import os
 import sqlite3
 import time
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 from checks.run.directories import cache_directory
 from checks.run.versions import versions
@@ -95,14 +93,6 @@ class FleetIndex:
                 (MOST_ROWS,),
             )
         self._file.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def _write(self) -> None:
         """Write what waits, in a moment: another run may use the index, too. Raises sqlite3.Error."""

@@ -140,7 +140,7 @@ def _index(args: argparse.Namespace) -> Iterator[FleetIndex | None]:
             print_message(f"{error} Every file is read.")
         yield None
         return
-    with index:
+    with contextlib.closing(index):
         yield index
 
 
