@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import datetime
+from datetime import date, datetime, timedelta
 from typing import NamedTuple
 
 import msgspec
 
-from checks.fleet.cluster_history import ClusterHistory, SavedFile, history_of
+from checks.fleet.cluster_history import DAYS, ClusterHistory, SavedFile, history_of
 from checks.fleet.file_summary import unpacked
 from checks.fleet.same_cluster import FileIdentity, clusters_of
 from checks.model.exit_codes import ExitCode
@@ -80,6 +80,14 @@ class Fleet(msgspec.Struct, frozen=True, kw_only=True):
     def same_name(self, cluster: ClusterHistory) -> int:
         """Return the number of clusters with the name of this one, itself included."""
         return sum(other.name == cluster.name for other in self.clusters)
+
+    def last_days(self) -> tuple[str, ...]:
+        """Return the days until that of the newest file, the oldest first; none where no file has a day."""
+        try:
+            last = date.fromisoformat(max(cluster.moment[:10] for cluster in self.clusters))
+            return tuple(str(last - timedelta(days=before)) for before in range(DAYS - 1, -1, -1))
+        except (ValueError, OverflowError):
+            return ()
 
     def judged_by_others(self) -> dict[str, int]:
         """Return the number of files that another version of racwire judged, by version."""

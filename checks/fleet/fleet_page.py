@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from datetime import date, timedelta
 
 from markupsafe import Markup
 
@@ -23,7 +22,7 @@ _HEIGHTS = {Status.FAIL: 1.0, Status.UNKNOWN: 0.75, Status.WARN: 0.5, Status.PAS
 
 def to_html(fleet: Fleet) -> bytes:
     """Return the whole page in UTF-8."""
-    days = _days_until(max((cluster.moment[:10] for cluster in fleet.clusters), default=""))
+    days = fleet.last_days()
     counts = [(status, fleet.count(status)) for status in sorted(Status, key=lambda one: one.gravity)]
     page = template_of("fleet.html.j2").render(
         fleet=fleet,
@@ -41,14 +40,6 @@ def to_html(fleet: Fleet) -> bytes:
         strip=lambda cluster: _strip(cluster, days),
     )
     return page.encode() + b"\n"
-
-
-def _days_until(last: str) -> tuple[str, ...]:
-    try:
-        end = date.fromisoformat(last)
-        return tuple(str(end - timedelta(days=before)) for before in range(DAYS - 1, -1, -1))
-    except (ValueError, OverflowError):
-        return ()
 
 
 def _strip(cluster: ClusterHistory, days: tuple[str, ...]) -> Markup:

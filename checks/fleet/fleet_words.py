@@ -132,6 +132,6 @@ def notes(fleet: Fleet) -> Iterator[str]:
         yield f"{counted(read.copies, 'file')} {'is a copy' if read.copies == 1 else 'are copies'} of another one."
     if read.recordings:
         verb = "has" if read.recordings == 1 else "have"
-        yield f"{counted(read.recordings, 'recording')} {verb} no report, and {verb[:3]} no place here."
+        yield f"{counted(read.recordings, 'recording')} {verb} no report: not in the table."
     if read.others:
         yield f"{counted(read.others, 'other file')} there {'is' if read.others == 1 else 'are'} none of racwire."

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import date, timedelta
 from typing import TextIO
 
 from checks.fleet.cluster_history import DAYS, ClusterHistory
@@ -49,16 +48,16 @@ def _table(fleet: Fleet, width: int) -> Iterator[Line]:
         counts.append((f"{len(fleet.read.unread):,} not read", "unknown"))
     if counts:
         yield counts
-    last = max((line.moment[:10] for cluster in fleet.clusters for line in cluster.history[:1]), default="")
+    days = fleet.last_days()
     named = max((len(sanitize_line(cluster.name)) for cluster in fleet.clusters), default=0)
     fixed = _STATUS + _AGE + _SINCE + _FILES + DAYS + 3
     name = min(max(named, _SHORTEST), _LONGEST, max(width - fixed, _SHORTEST)) + 1
     if fleet.clusters:
         yield []
         head = f"{'STATUS':<{_STATUS}}{'CLUSTER':<{name}}{'AGE':<{_AGE}}{'SINCE':<{_SINCE}}{'FILES':>{_FILES - 1}} "
-        yield [(f"{head}{DAYS} DAYS TO {last[5:]}", "label")]
+        yield [(f"{head}{DAYS} DAYS TO {days[-1][5:] if days else ''}", "label")]
     for cluster in fleet.clusters:
-        yield from _row(cluster, fleet, name, last, width)
+        yield from _row(cluster, fleet, name, days, width)
     found = [*notes(fleet), *(one.reason for one in fleet.read.unread[:_MOST_UNREAD])]
     if left := len(fleet.read.unread[_MOST_UNREAD:]):
         found.append(f"and {left:,} more that could not be read (--format json)")
@@ -68,7 +67,7 @@ def _table(fleet: Fleet, width: int) -> Iterator[Line]:
         yield from hanging([], note, width)
 
 
-def _row(cluster: ClusterHistory, fleet: Fleet, name: int, last: str, width: int) -> Iterator[Line]:
+def _row(cluster: ClusterHistory, fleet: Fleet, name: int, days: tuple[str, ...], width: int) -> Iterator[Line]:
     is_well = cluster.status in (Status.PASS, Status.INFO)
     begun = "" if cluster.since.is_oldest else cluster.since.moment[:10]
     row: list[Span] = [
@@ -76,7 +75,7 @@ def _row(cluster: ClusterHistory, fleet: Fleet, name: int, last: str, width: int
         (clipped(sanitize_line(cluster.name), name - 1) + " ", "title"),
         (f"{age(cluster):<{_AGE}}", "warn" if cluster.is_old else ""),
         (f"{begun:<{_SINCE}}{cluster.files:>{_FILES - 1},} ", ""),
-        *_days(cluster, last),
+        *_days(cluster, days),
     ]
     said = [] if is_well else [cause(cluster.headline, cluster.causes)]
     used = sum(len(text) for text, _ in row) + 2
@@ -93,14 +92,9 @@ def _row(cluster: ClusterHistory, fleet: Fleet, name: int, last: str, width: int
         yield from hanging(indent, text, width, "faint")
 
 
-def _days(cluster: ClusterHistory, last: str) -> Iterator[Span]:
-    """The worst of each day until the newest one of the fleet: a letter, or a dot where there is no file."""
+def _days(cluster: ClusterHistory, days: tuple[str, ...]) -> Iterator[Span]:
+    """The worst of each day: a letter, or a dot where there is no file."""
     worst = {day.day: day.status for day in cluster.days}
-    try:
-        end = date.fromisoformat(last)
-        days = [str(end - timedelta(days=before)) for before in range(DAYS - 1, -1, -1)]
-    except (ValueError, OverflowError):
-        days = []
     for day in days:
         yield (worst[day].letter, role_of(worst[day])) if day in worst else (_NO_FILE, "faint")
 
